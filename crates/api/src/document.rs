@@ -26,6 +26,8 @@ use crate::routes::all;
         (name = "Risks", description = "What could go wrong, and what is done about it."),
         (name = "Vendors", description = "The companies the organization relies on."),
         (name = "Views", description = "Lists as members have arranged them."),
+        (name = "Inbox", description = "What you were notified of."),
+        (name = "Chat channels", description = "Incoming webhooks of Slack or Teams that hear of notifications."),
         (name = "Tasks", description = "What has to be done, by whom and by when, with its evidence."),
         (name = "Automations", description = "Checks and scripts that collect the evidence of a task."),
         (name = "Policies", description = "What the organization asks of its people: texts, versions, approvals, signatures."),

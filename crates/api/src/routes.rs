@@ -23,9 +23,9 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
-use crate::identity::{api_keys, auth, members, organization, sessions, setup};
+use crate::identity::{api_keys, auth, chat_channels, inbox, members, organization, sessions, setup};
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
-use crate::registers::{attachments, comments, views};
+use crate::registers::{attachments, comments, risk_criteria, views};
 use crate::service::{audit_logs, console, docs, events, files, health};
 use crate::tasks::templates as task_templates;
 use crate::trust_access::{agreements, grants, page, public, reading, requests};
@@ -61,9 +61,16 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(members::create_members))
         .routes(operations!(members::invite_member))
         .routes(operations!(members::get_member, members::update_member, members::delete_member))
+        .routes(operations!(inbox::list_inbox))
+        .routes(operations!(inbox::mark_inbox))
+        .routes(operations!(chat_channels::list_chat_channels, chat_channels::create_chat_channel))
+        .routes(operations!(chat_channels::update_chat_channel, chat_channels::delete_chat_channel))
+        .routes(operations!(chat_channels::test_chat_channel))
         .routes(operations!(views::list_views, views::create_view))
         .routes(operations!(views::get_view, views::update_view, views::delete_view))
         .with(registers::rated_routes::<Risk>)
+        .routes(operations!(risk_criteria::accept_risk, risk_criteria::withdraw_risk_acceptance))
+        .routes(operations!(risk_criteria::get_risk_criteria, risk_criteria::set_risk_criteria))
         .with(registers::rated_routes::<Vendor>)
         .with(registers::routes::<Task>)
         .routes(operations!(tasks::set_task_status, tasks::delete_tasks))
@@ -139,6 +146,7 @@ fn of_frameworks(listed: Listed) -> Listed {
         .routes(operations!(frameworks::trace::get_framework_trace))
         .routes(operations!(frameworks::trace::export_framework_trace))
         .routes(operations!(programme::get_programme, programme::start_programme))
+        .routes(operations!(programme::export::export_programme))
         .routes(operations!(programme::list_scope_questions))
         .routes(operations!(programme::preview_programme))
         .routes(operations!(programme::remind_owners))

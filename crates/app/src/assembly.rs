@@ -37,7 +37,9 @@ use crate::files::sweep::Sweep;
 use crate::housekeeping::Housekeeping;
 use crate::identity::password_reset::PasswordReset;
 use crate::identity::sign_in_failure::SignInFailure;
+use crate::notices::chat::ChatMessage;
 use crate::notices::digests::Digests;
+use crate::notices::inbox;
 use crate::policies::reviews::PolicyReviews;
 use crate::policies::sign_requests::SignRequests;
 use crate::portals::announcement::Announcement;
@@ -57,13 +59,20 @@ static HOOKS: Hooks = Hooks {
         |c, record| attachments::remove_all(c, record).boxed(),
         |c, record| automations::remove_all(c, record).boxed(),
         |c, record| policies::remove_all(c, record).boxed(),
+        |c, record| inbox::remove_all(c, record).boxed(),
     ],
     detached: |c, file| policies::files::must_not_be_used(c, file).boxed(),
     unassigned: &[
         |c, member| soa::release(c, member).boxed(),
         |c, member| policies::release(c, member).boxed(),
     ],
-    demoted: |c, member, lost| soa::demoted(c, member, lost).boxed(),
+    demoted: |c, member, lost| {
+        async move {
+            soa::demoted(c, member, lost).await?;
+            inbox::demoted(c, member).await
+        }
+        .boxed()
+    },
     zone_changed: |c, zone| automations::reschedule(c, zone).boxed(),
 };
 
@@ -79,6 +88,7 @@ static JOBS: Jobs = Jobs {
         kind_of::<SignRequests>(),
         kind_of::<Announcement>(),
         kind_of::<VisitorRequest>(),
+        kind_of::<ChatMessage>(),
         kind_of::<Digests>(),
         kind_of::<DomainChecks>(),
         kind_of::<Housekeeping>(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{CommentId, MemberId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Page};
 use attestry_domain::registers::comments::{Comment, CommentText, CommentWithAuthor};
@@ -70,15 +71,15 @@ async fn tell_mentioned(
             return Err(Error::field("mentions", message));
         }
     }
-    let whom = || mentions.iter().copied();
     let quoted: String = comment.content.chars().take(MAX_QUOTED_CHARS).collect();
     // The name of a policy's draft may be confidential; its reference is not.
     let label = match comment.entity_type.subject() {
         Subject::Policy => label.split(' ').next().unwrap_or_default(),
         _ => label,
     };
-    notices::tell_others(c, whom(), Notice::Mentioned, &format!("{author} mentioned you on {label}"));
-    notices::tell_others(c, whom(), Notice::Mentioned, &quoted);
+    let about = About::new(comment.entity_type.as_str(), &comment.entity_id);
+    let line = format!("{author} mentioned you on {label}");
+    notices::tell_others(c, mentions.iter().copied(), Notice::Mentioned, &about, &line, Some(&quoted));
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use attestry_storage::{idempotency, jobs, password_resets, portals, sessions, sign_ins, trust_access};
+use attestry_storage::{
+    idempotency, inbox, jobs, password_resets, portals, sessions, sign_ins, trust_access,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,8 @@ const EVERY: Duration = Duration::from_hours(1);
 const FAILED_JOB_RETENTION: Duration = Duration::from_hours(30 * 24);
 /// The time after which an unconfirmed subscription is deleted.
 const UNCONFIRMED_SUBSCRIBER_RETENTION: Duration = Duration::from_hours(7 * 24);
+/// The retention of notifications in an inbox.
+const INBOX_RETENTION: Duration = Duration::from_hours(365 * 24);
 /// The time for which a link to an expired grant still reports that it has expired.
 const DEAD_LINK_RETENTION: Duration = Duration::from_hours(90 * 24);
 
@@ -44,6 +48,7 @@ async fn tidy_up(ctx: &Ctx) -> Result<Outcome, Failure> {
             idempotency::delete_expired(t, now.minus(RESPONSE_RETENTION)).await?;
             jobs::delete_failed(t, now.minus(FAILED_JOB_RETENTION)).await?;
             portals::delete_unconfirmed(t, now.minus(UNCONFIRMED_SUBSCRIBER_RETENTION)).await?;
+            inbox::delete_old(t, now.minus(INBOX_RETENTION)).await?;
             trust_access::delete_dead_tokens(t, now.minus(DEAD_LINK_RETENTION)).await?;
             Ok::<_, Failure>(())
         })

@@ -3,13 +3,14 @@
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
-use attestry_app::frameworks::controls::{self, Linking};
+use attestry_app::frameworks::controls;
 use attestry_app::{frameworks, registers};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::frameworks::controls::{Control, ControlPatch};
 use attestry_domain::frameworks::{Framework, FrameworkDraft, FrameworkName, RequirementDraft, shipped};
 use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::links::Linking;
 use futures_util::FutureExt;
 
 use crate::people::{APPROVER, OWNER};

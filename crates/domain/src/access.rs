@@ -76,7 +76,7 @@ permissions! {
     OrganizationRead "organization:read" "See the organization's settings"
     OrganizationUpdate "organization:update" "Change the organization's settings"
     OrganizationDelete "organization:delete" "Delete the organization and all it holds"
-    ProfileRead "profile:read" "See one's own entry among the people"
+    ProfileRead "profile:read" "See one's own entry among the people, and use one's inbox"
     MemberRead "member:read" "See the people of the organization"
     MemberCreate "member:create" "Add and invite people"
     MemberUpdate "member:update" "Change people's roles and details, and bring them back"

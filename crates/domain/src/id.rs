@@ -251,6 +251,8 @@ kinds! {
     BulkChange BulkChangeId "blk" "bulk change"
     Programme ProgrammeId "prg" "programme"
     ProgrammeRun ProgrammeRunId "prr" "programme run"
+    InboxItem InboxItemId "inb" "inbox item"
+    ChatChannel ChatChannelId "chn" "chat channel"
 }
 
 #[cfg(test)]

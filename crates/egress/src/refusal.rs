@@ -66,6 +66,21 @@ pub enum Refusal {
     Redirects(usize),
 }
 
+impl Refusal {
+    /// Returns true when the same request may succeed later.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Lookup(_)
+                | Self::Unreachable(_)
+                | Self::Handshake(_)
+                | Self::NotHttp(_)
+                | Self::Incomplete(_)
+                | Self::TooSlow { .. }
+        )
+    }
+}
+
 /// Formats an address together with the name it was resolved from.
 struct Address<'a>(&'a str, &'a IpAddr);
 

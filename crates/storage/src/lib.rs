@@ -13,11 +13,13 @@ pub mod archive;
 pub mod attachments;
 pub mod automations;
 pub mod bulk_changes;
+pub mod chat_channels;
 pub mod comments;
 mod context_entries;
 pub mod controls;
 pub mod frameworks;
 pub mod idempotency;
+pub mod inbox;
 pub mod instance;
 pub mod invitations;
 pub mod jobs;
@@ -29,6 +31,7 @@ pub mod password_resets;
 pub mod policies;
 pub mod portals;
 pub mod programmes;
+pub mod risk_criteria;
 mod risks;
 pub mod runs;
 pub mod schema;
@@ -53,6 +56,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("attachments", attachments::statements()),
         ("automations", automations::statements()),
         ("bulk_changes", bulk_changes::statements()),
+        ("chat_channels", chat_channels::statements()),
         ("comments", comments::statements()),
         ("context_entries", attestry_domain::registers::context_entries::ContextEntry::sql().texts()),
         (
@@ -61,6 +65,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ),
         ("frameworks", frameworks::statements()),
         ("idempotency", idempotency::statements()),
+        ("inbox", inbox::statements()),
         ("instance", instance::statements()),
         ("invitations", invitations::statements()),
         ("jobs", jobs::statements()),
@@ -75,6 +80,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("programmes", programmes::statements()),
         ("registers", registers::statements()),
         ("risks", attestry_domain::registers::risks::Risk::sql().texts()),
+        ("risk_criteria", risk_criteria::statements()),
         ("runs", runs::statements()),
         ("secrets", secrets::statements()),
         ("sessions", sessions::statements()),

@@ -18,6 +18,7 @@ statements! {
     ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
     DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
     DUE = "SELECT assignee_id, id, number, title, due_date FROM tasks WHERE org_id = $1 AND open_due <= $2 AND assignee_id IS NOT NULL ORDER BY assignee_id, open_due, id";
+    ENDING = "SELECT assignee_id, id, number, title, accepted_until FROM risks WHERE org_id = $1 AND accepted_until <= $2 AND assignee_id IS NOT NULL AND status IN ('open', 'pending') ORDER BY assignee_id, accepted_until, id";
 }
 
 fn read(row: &Row<'_>) -> Result<Notices, Error> {
@@ -69,9 +70,9 @@ pub async fn begin_digest(t: &Tx<'_>, scope: &Scope, on: Date) -> Result<bool, E
     Ok(t.execute(DIGEST_ON, &params).await? > 0)
 }
 
-/// A task that is due or overdue.
+/// A record that is due or overdue.
 #[derive(Clone, Debug)]
-pub struct DueTask {
+pub struct DueRecord {
     pub assignee: MemberId,
     pub id: String,
     pub number: i64,
@@ -79,11 +80,15 @@ pub struct DueTask {
     pub due: Date,
 }
 
-/// Returns the open tasks that are due by a day, ordered by assignee.
-pub async fn due(t: &Tx<'_>, scope: &Scope, by: Date) -> Result<Vec<DueTask>, Error> {
+async fn due_records(
+    t: &Tx<'_>,
+    sql: &'static str,
+    scope: &Scope,
+    by: Date,
+) -> Result<Vec<DueRecord>, Error> {
     let params = [id(scope.organization()), Value::from(by.to_string())];
-    t.all(DUE, &params, |row| {
-        Ok(DueTask {
+    t.all(sql, &params, |row| {
+        Ok(DueRecord {
             assignee: row.parse(0)?,
             id: row.text(1)?,
             number: row.int(2)?,
@@ -92,4 +97,14 @@ pub async fn due(t: &Tx<'_>, scope: &Scope, by: Date) -> Result<Vec<DueTask>, Er
         })
     })
     .await
+}
+
+/// Returns the open tasks that are due by a day, ordered by assignee.
+pub async fn due_tasks(t: &Tx<'_>, scope: &Scope, by: Date) -> Result<Vec<DueRecord>, Error> {
+    due_records(t, DUE, scope, by).await
+}
+
+/// Returns the risks whose acceptance ends by a day, ordered by assignee.
+pub async fn ending_acceptances(t: &Tx<'_>, scope: &Scope, by: Date) -> Result<Vec<DueRecord>, Error> {
+    due_records(t, ENDING, scope, by).await
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::{PolicyId, PolicyTemplateId, ProgrammeRunId, TaskId, TaskTemplateId};
+use attestry_domain::id::{FrameworkId, PolicyId, PolicyTemplateId, ProgrammeRunId, TaskId, TaskTemplateId};
 use attestry_domain::programme::{Programme, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,9 @@ pub struct RunContent {
     /// The settings before it; `None` if it was the first.
     pub before: Option<Settings>,
     pub touched: Vec<Touched>,
+    /// The frameworks that it added to those the organization had chosen.
+    #[serde(default)]
+    pub added_frameworks: Vec<FrameworkId>,
 }
 
 fn read(row: &Row<'_>) -> Result<Programme, Error> {

@@ -22,6 +22,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     7 "frameworks" "0007_frameworks.sql"
     8 "portals" "0008_portals.sql"
     9 "programmes" "0009_programmes.sql"
+    10 "inbox" "0010_inbox.sql"
 };
 
 /// The relation of a table's rows to an organization.
@@ -73,6 +74,9 @@ pub const TABLES: &[Table] = tables! {
     "context_entries" ToOne
     "programmes" ToOne
     "programme_runs" ToOne
+    "inbox_items" ToOne
+    "chat_channels" ToOne
+    "risk_criteria" ToOne
     "soa_documents" ToOne
     "soa_answers" ToOne
     "soa_approvals" ToOne

@@ -69,6 +69,21 @@ async fn fill(app: &TestApp) {
     let file = json!({"fileName": "a.txt", "fileType": "text/plain", "fileData": "aGVsbG8="});
     post(&format!("/v1/risks/{risk}/attachments"), file).await;
     post("/v1/views", json!({"list": "risks", "name": "A", "parameters": {"status": "open"}})).await;
+    let channel =
+        json!({"name": "A", "kind": "slack", "url": "http://127.0.0.1:9/x", "notices": ["dueSoon"]});
+    post("/v1/chat-channels", channel).await;
+    app.call("PUT", "/v1/risk-criteria")
+        .key(&app.home.key)
+        .json(&json!({"appetite": 9}))
+        .send()
+        .await
+        .expect(200);
+    let rated = json!({"assigneeId": app.home.member, "residualLikelihood": "likely"});
+    app.patch(&format!("/v1/risks/{risk}"), &rated).send().await.expect(200);
+    let token = app.sign_in(&app.home.email).await;
+    let accept = app.call("POST", &format!("/v1/risks/{risk}/acceptance"));
+    let accept = accept.session(&token, &app.home.organization);
+    accept.json(&json!({"until": "2027-06-30", "reason": "A"})).send().await.expect(200);
     post("/v1/risks/bulk", json!({"filter": {}, "change": {"department": "it"}})).await;
 
     let task = post("/v1/tasks", json!({"title": "A", "frequency": "monthly", "status": "done"})).await;

@@ -16,6 +16,7 @@ both! {
     the_matrix_follows_the_filters,
     policies_and_controls_are_undone_whole,
     an_employee_changes_own_tasks_only,
+    many_controls_are_linked_at_once,
 }
 
 async fn bulk(app: &TestApp, register: &str, body: &Value) -> Value {
@@ -326,4 +327,39 @@ async fn an_employee_changes_own_tasks_only(app: &TestApp) {
     assert_eq!((&by_id["changed"], &by_id["missing"]), (&json!(1), &json!([id(&other)])));
     send(json!({"filter": {}, "delete": true})).send().await.problem(403, "forbidden");
     assert_eq!(field_of(app, &format!("/v1/tasks/{}", id(&other)), "status").await, "todo");
+}
+
+async fn many_controls_are_linked_at_once(app: &TestApp) {
+    let control =
+        async |name: &str| app.post("/v1/controls", &json!({"name": name})).send().await.expect(201);
+    let (a, b) = (control("a").await, control("b").await);
+    let (risk, task) = (app.risk(json!({})).await, app.task(json!({})).await);
+    let linked = json!({"riskIds": [risk["id"]], "taskIds": [task["id"]]});
+    let path = format!("/v1/controls/{}", id(&a));
+    app.post(&format!("{path}/link"), &json!({"riskIds": [risk["id"]]})).send().await.expect(200);
+    let outcome = bulk(app, "controls", &json!({"filter": {}, "link": linked})).await;
+    assert_eq!((&outcome["changed"], &outcome["unchanged"]), (&json!(2), &json!(0)));
+    let again = bulk(app, "controls", &json!({"ids": [a["id"], b["id"]], "link": linked})).await;
+    assert_eq!((&again["changed"], &again["unchanged"]), (&json!(0), &json!(2)));
+    bulk(app, "controls", &json!({"undo": outcome["undo"]})).await;
+    assert_eq!(field_of(app, &path, "taskIds").await, json!([]));
+    assert_eq!(field_of(app, &path, "riskIds").await, json!([risk["id"]]), "as before, not empty");
+    let removed = bulk(app, "controls", &json!({"filter": {}, "unlink": {"riskIds": [risk["id"]]}})).await;
+    assert_eq!((&removed["changed"], &removed["unchanged"]), (&json!(1), &json!(1)));
+    // Bad requests change nothing.
+    let other = app.tenant("Other", "bob@example.com").await;
+    let theirs = json!({"title": "A", "description": "B", "category": "other"});
+    let theirs = app.call("POST", "/v1/risks").key(&other.key).json(&theirs).send().await.expect(201);
+    for (register, body, field) in [
+        ("controls", json!({"filter": {}, "link": {"riskIds": [theirs["id"]]}}), "riskIds"),
+        ("controls", json!({"filter": {}, "link": {"riskIds": ["x"]}}), "link.riskIds"),
+        ("controls", json!({"filter": {}, "link": linked, "unlink": linked}), "change"),
+        ("controls", json!({"filter": {}, "link": linked, "delete": true}), "change"),
+        ("controls", json!({"filter": {}, "link": {"colour": []}}), "link.colour"),
+        ("risks", json!({"filter": {}, "link": linked}), "link"),
+    ] {
+        let wrong = app.post(&format!("/v1/{register}/bulk"), &body).send().await.wrong_fields();
+        assert!(wrong.iter().any(|wrong| wrong == field), "{body}: {wrong:?}");
+    }
+    assert_eq!(field_of(app, &path, "riskIds").await, json!([]));
 }

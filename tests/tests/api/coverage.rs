@@ -41,6 +41,9 @@ const PUBLIC: &[(&str, &str)] = &[
     ("get", "/v1/trust-access/access/{token}/compliance-resources/{framework}"),
 ];
 
+/// The address of a chat channel, where nothing listens.
+const CHAT: &str = "http://127.0.0.1:9/hooks/abcdefghijklmnop";
+
 both! {
     without_credentials_each_operation_is_401,
     another_organizations_things_are_404,
@@ -110,6 +113,8 @@ impl Things {
         let context = post("/v1/context", json!({"question": "A?"})).await;
         let post_on_portal = post("/v1/trust-portal/posts", json!({"kind": "update", "title": "A"})).await;
         let view = post("/v1/views", json!({"list": "risks", "name": "A", "parameters": {}})).await;
+        let channel = json!({"name": "A", "kind": "slack", "url": CHAT, "notices": ["dueSoon"]});
+        let channel = post("/v1/chat-channels", channel).await;
         portal::publish(app, tenant).await;
         let guest = format!("{name}-guest@customer.example");
         let access_request = portal::request(app, tenant, &guest).await;
@@ -160,6 +165,8 @@ impl Things {
             ("soa_doc_", statement),
             ("tpp_", id(&post_on_portal)),
             ("view_", id(&view)),
+            ("chn_", id(&channel)),
+            ("inb_", "inb_01jcqg3v5mefzr7d0a6w3k9x2b".to_owned()),
             ("tar_", access_request),
             ("tag_", access_grant),
             ("frk_", framework),
@@ -239,6 +246,20 @@ impl Things {
                 path.replace(self.id("tar_"), &request)
             }
             "end_session" => path.replace(self.id("ses_"), &session(app, tenant).await),
+            "accept_risk" | "withdraw_risk_acceptance" => {
+                let risk = json!({
+                    "title": "A", "description": "B", "category": "other", "assigneeId": tenant.member,
+                    "residualLikelihood": "likely"
+                });
+                let risk = post(app, tenant, "/v1/risks", risk, 201).await;
+                let path = path.replace(self.id("rsk_"), risk["id"].as_str().expect("an id"));
+                if operation.method == "DELETE" {
+                    let token = app.sign_in(&tenant.email).await;
+                    let call = app.call("POST", &path).session(&token, &tenant.organization);
+                    call.json(&json!({"until": "2026-12-01", "reason": "A"})).send().await.expect(200);
+                }
+                path
+            }
             "resend_nda" => path.replace(self.id("tar_"), &portal::approved(app, tenant, &email).await.0),
             "sign_nda" | "preview_own_nda" => {
                 path.replace("nonsense", &portal::approved(app, tenant, "grace@customer.example").await.1)
@@ -320,6 +341,11 @@ impl Things {
                 let risk =
                     app.call("POST", "/v1/risks").key(&self.tenant.key).json(&risk).send().await.expect(201);
                 body["entityId"] = risk["id"].clone();
+            }
+            // No later operation sends a message there.
+            "create_chat_channel" => {
+                body["url"] = json!(CHAT);
+                body["notices"] = json!(["dueSoon"]);
             }
             "delete_tasks" => {
                 let task = json!({"title": "A"});
@@ -531,7 +557,9 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
             "compare_policy" | "confirm_soa_answers" | "ensure_soa_setup" | "list_certificates" | "preview_nda"
             | "preview_own_nda" | "verify_nda_file" | "preview_programme"
             // Nothing is late.
-            | "remind_owners" => 0,
+            | "remind_owners"
+            // Nobody else's business.
+            | "mark_inbox" => 0,
             previewed if previewed.starts_with("preview_import_of_") => 0,
             _ => 1,
         };

@@ -22,6 +22,8 @@ both! {
     readiness_reaches_100_when_everything_is_done,
     a_trace_names_gaps_and_evidence,
     risks_come_from_the_library,
+    a_start_chooses_its_frameworks,
+    the_plan_is_exported,
 }
 
 const ROLES: [&str; 7] = [
@@ -516,4 +518,41 @@ async fn risks_come_from_the_library(app: &TestApp) {
         let body = json!({"keys": keys});
         app.post("/v1/risks/from-library", &body).send().await.problem(400, "validation_failed");
     }
+}
+
+async fn a_start_chooses_its_frameworks(app: &TestApp) {
+    let chosen = async || {
+        let own = app.get("/v1/organization").send().await.expect(200);
+        own["frameworkIds"].as_array().expect("ids").len()
+    };
+    let frameworks = all(app, "/v1/frameworks").await;
+    let id_of =
+        |alias: &str| frameworks.iter().find(|one| one["alias"] == alias).expect("shipped")["id"].clone();
+    let before = json!({"frameworkIds": [id_of("gdpr")]});
+    app.patch("/v1/organization", &before).send().await.expect(200);
+    start(app, &["iso_27001", "gdpr"]).await;
+    assert_eq!(chosen().await, 2);
+    app.post("/v1/programme/undo", &json!({})).send().await.expect(200);
+    assert_eq!(chosen().await, 1, "the one that was chosen before stays");
+}
+
+async fn the_plan_is_exported(app: &TestApp) {
+    app.get("/v1/programme/export").send().await.problem(404, "not_found");
+    start(app, &["soc_2"]).await;
+    let table = app.get("/v1/programme/export").send().await;
+    assert_eq!(table.status.as_u16(), 200);
+    let text = table.text();
+    assert!(text.contains("Week,Due,Kind,Reference,Title,Owner,State,Completed"), "{text}");
+    let plan = app.get("/v1/programme").send().await.expect(200);
+    let items: usize = plan["weeks"]
+        .as_array()
+        .expect("weeks")
+        .iter()
+        .map(|week| week["items"].as_array().expect("items").len())
+        .sum();
+    assert_eq!(text.trim().lines().count(), items + 1);
+    let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);
+    assert_eq!(log["data"][0]["action"], "programme.exported");
+    let book = app.get("/v1/programme/export?format=xlsx").send().await;
+    assert_eq!(book.status.as_u16(), 200);
 }

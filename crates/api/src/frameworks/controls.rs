@@ -1,6 +1,6 @@
 //! `/v1/controls`: the measures of the organization that meet requirements.
 
-use attestry_app::frameworks::controls::{self, Linking};
+use attestry_app::frameworks::controls;
 use attestry_app::frameworks::readiness;
 use attestry_domain::JsonSchema;
 use attestry_domain::Time;
@@ -12,6 +12,7 @@ use attestry_domain::frameworks::controls::{
 use attestry_domain::id::{ControlId, kind};
 use attestry_domain::registers::Record;
 use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::links::Linking;
 use attestry_domain::{control_fields, control_filters};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
@@ -19,7 +20,7 @@ use attestry_http::document::operations::{reference, schema};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query};
-use attestry_http::request::wire::Valid;
+use attestry_http::request::wire::{Body, Fields, Valid};
 use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
@@ -131,6 +132,11 @@ impl RegisterApi for Control {
         parameter: "id",
     };
     const GIVEN: &'static [&'static str] = &["name", "description", "department"];
+    const LINKS: Option<&'static str> = Some("LinkControl");
+
+    fn links_in(fields: &mut Fields) -> Option<ControlPatch> {
+        LinkControl::read(fields).map(Into::into)
+    }
 
     fn example() -> Value {
         json!({

@@ -2,6 +2,8 @@
 
 pub(crate) mod api_keys;
 pub(crate) mod auth;
+pub(crate) mod chat_channels;
+pub(crate) mod inbox;
 pub(crate) mod members;
 pub(crate) mod organization;
 pub(crate) mod sessions;

@@ -1,5 +1,6 @@
 //! `/v1/programme`: the plan of the organization, from its scope to the audit.
 
+pub(crate) mod export;
 mod views;
 
 use attestry_app::programme::{self, NewProgramme};

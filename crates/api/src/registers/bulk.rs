@@ -3,6 +3,7 @@
 use attestry_app::registers::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
 use attestry_domain::id::{BulkChangeId, Id};
 use attestry_domain::page::Page;
+use attestry_domain::registers::links::Linking;
 use attestry_http::answer::problem::{FieldProblem, Problem};
 use attestry_http::answer::tables::export::Shape;
 use attestry_http::document::operations::{reference, schema};
@@ -107,22 +108,41 @@ fn selection<R: RegisterApi>(
 
 impl<R: RegisterApi> Bulk<R> {
     fn read(api: &Api, fields: Fields) -> Result<Self, Vec<FieldProblem>> {
-        let (ids, filter, change, is_delete, undo) = fields.read_by(|fields| {
+        let (ids, filter, change, links, is_delete, undo) = fields.read_by(|fields| {
             let (ids, filter) =
                 (fields.optional::<Ids<R::Kind>>("ids"), fields.optional::<ListFilter>("filter"));
             let (change, is_delete) =
                 (fields.optional::<JsonValue>("change"), fields.optional::<bool>("delete"));
+            let links = match R::LINKS {
+                None => Some((None, None)),
+                Some(_) => fields
+                    .optional::<JsonValue>("link")
+                    .and_then(|link| Some((link, fields.optional::<JsonValue>("unlink")?))),
+            };
             let undo = fields.optional::<BulkChangeId>("undo");
-            Some((ids?, filter?, change?, is_delete?, undo?))
+            Some((ids?, filter?, change?, links?, is_delete?, undo?))
         })?;
-        let action = match (change, is_delete, undo) {
-            (None, None, Some(change)) if ids.is_none() && filter.is_none() => return Ok(Self::Undo(change)),
-            (Some(json), None | Some(false), None) => {
-                let given = Fields::of(&json).map_err(|message| only("change", &message))?;
-                let patch = given.read_by(|fields| R::body(fields, false));
-                Action::Change(patch.map_err(|errors| within("change", errors))?)
+        let given = |name: &'static str, json: &JsonValue, read: fn(&mut Fields) -> Option<R::Patch>| {
+            let fields = Fields::of(json).map_err(|message| only(name, &message))?;
+            fields.read_by(read).map_err(|errors| within(name, errors))
+        };
+        let action = match (change, links, is_delete.unwrap_or_default(), undo) {
+            (None, (None, None), false, Some(change)) if ids.is_none() && filter.is_none() => {
+                return Ok(Self::Undo(change));
             }
-            (None, Some(true), None) => Action::Delete,
+            (Some(json), (None, None), false, None) => {
+                Action::Change(given("change", &json, |fields| R::body(fields, false))?)
+            }
+            (None, (Some(json), None), false, None) => {
+                Action::Link(given("link", &json, R::links_in)?, Linking::Add)
+            }
+            (None, (None, Some(json)), false, None) => {
+                Action::Link(given("unlink", &json, R::links_in)?, Linking::Remove)
+            }
+            (None, (None, None), true, None) => Action::Delete,
+            _ if R::LINKS.is_some() => {
+                return Err(only("change", "is required, or else link, unlink, delete: true, or undo alone"));
+            }
             _ => return Err(only("change", "is required, or else delete: true, or undo alone")),
         };
         Ok(Self::Apply(selection(api, ids, filter)?, action))
@@ -190,7 +210,7 @@ pub(super) async fn apply<R: RegisterApi>(
 pub(super) fn body_schema<R: RegisterApi>() -> Value {
     let mut ids = json!(<Ids<R::Kind> as FromJson>::schema());
     ids["description"] = json!("The rows, at most 1000; or else give a filter.");
-    json!({
+    let mut body = json!({
         "type": "object", "additionalProperties": false,
         "description": "`ids` or `filter`, with `change` or `delete`; or `undo` alone.",
         "properties": {
@@ -201,7 +221,14 @@ pub(super) fn body_schema<R: RegisterApi>() -> Value {
             "undo": {"type": "string", "description": "The `undo` of an earlier answer: its rows become what they were, unless they were changed again since."}
         },
         "examples": [{"ids": [R::example()["id"]], "change": R::change_example()}]
-    })
+    });
+    if let Some(links) = R::LINKS {
+        body["description"] =
+            json!("`ids` or `filter`, with `change`, `link`, `unlink` or `delete`; or `undo` alone.");
+        body["properties"]["link"] = json!(reference(links));
+        body["properties"]["unlink"] = json!(reference(links));
+    }
+    body
 }
 
 pub(super) fn result_schema() -> RefOr<Schema> {

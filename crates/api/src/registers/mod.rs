@@ -41,6 +41,7 @@ mod document;
 pub(crate) mod import;
 mod matrix;
 mod meaning;
+pub(crate) mod risk_criteria;
 mod tables;
 pub(crate) mod views;
 mod workbook;
@@ -217,6 +218,8 @@ pub(crate) trait RegisterApi: Wire + Stored<Filter: WireFilter> {
     const BODY_LIMIT: BodyLimit = BodyLimit::Medium;
     /// True if the register can be exported and imported as a table.
     const TABLES: bool = true;
+    /// The schema of links that can be added to rows and removed from them.
+    const LINKS: Option<&'static str> = None;
     /// The fields in the example of a creation.
     const GIVEN: &'static [&'static str];
 
@@ -244,6 +247,11 @@ pub(crate) trait RegisterApi: Wire + Stored<Filter: WireFilter> {
     /// Reads the body of a creation (`whole`) or of an update.
     fn body(fields: &mut Fields, whole: bool) -> Option<Self::Patch> {
         Self::given_in(fields, whole)
+    }
+
+    /// Reads links to add or remove.
+    fn links_in(_fields: &mut Fields) -> Option<Self::Patch> {
+        None
     }
 
     /// Returns the additional properties of a body, with their schemas.

@@ -31,8 +31,9 @@ impl RegisterApi for Risk {
             "residualImpact": "minor", "isAssessed": true, "isResidualAssessed": true,
             "treatmentStrategy": "mitigate", "treatmentStrategyDescription": "Encrypt every disk.",
             "treatmentDecidedAt": "2026-11-15T09:30:00.000Z", "assigneeId": null, "reviewDate": "2027-05-15",
+            "acceptedById": null, "acceptedAt": null, "acceptedUntil": null, "acceptanceReason": null,
             "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z",
-            "updatedAt": "2026-11-15T09:30:00.000Z", "inherentScore": 16, "residualScore": 4
+            "updatedAt": "2026-11-15T09:30:00.000Z", "inherentScore": 16, "residualScore": 4, "acceptanceStatus": "none"
         })
     }
 

@@ -8,9 +8,11 @@ use attestry_domain::automations::hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, Evaluation, Run, RunError, RunStatus, Trigger};
 use attestry_domain::date::Date;
 use attestry_domain::id::{AutomationId, OrganizationId, RunId, TaskId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Page};
 use attestry_domain::registers::Record;
+use attestry_domain::registers::Register;
 use attestry_domain::registers::attachments::MadeBy;
 use attestry_domain::registers::subjects::Subject;
 use attestry_domain::tasks::Task;
@@ -429,7 +431,8 @@ async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bo
         true => format!("“{}” ({task}) failed: {}", automation.name, why.unwrap_or_default()),
         false => format!("“{}” ({task}) passes again", automation.name),
     };
-    c.notify(Notification { member, notice: Notice::Automations, line });
+    let about = About::new(Task::ENTITY, run.task_id);
+    c.notify(Notification { member, notice: Notice::Automations, about, line, quote: None });
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{Id, Kind, MemberId, OrganizationId, UserId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::journal::canonical::canonical;
 use attestry_storage::jobs::NewJob;
@@ -33,7 +34,10 @@ use crate::core::sealing::has_enqueued;
 pub(crate) struct Notification {
     pub(crate) member: MemberId,
     pub(crate) notice: Notice,
+    pub(crate) about: About,
     pub(crate) line: String,
+    /// A quotation that follows the line in a mail.
+    pub(crate) quote: Option<String>,
 }
 
 /// The hooks that run after the commit.

@@ -6,8 +6,9 @@ use attestry_domain::Parse;
 use attestry_domain::access::Scope;
 use attestry_domain::frameworks::controls::{Control, ControlPatch};
 use attestry_domain::frameworks::{FrameworkName, Requirement, mapped};
-use attestry_domain::id::{ControlId, Kind, RequirementId};
+use attestry_domain::id::{ControlId, RequirementId};
 use attestry_domain::registers::id_set::IdSet;
+use attestry_domain::registers::links::Linking;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::text::{AnyText, Name};
 use attestry_storage::registers as rows;
@@ -17,13 +18,6 @@ use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 use crate::core::precondition::Precondition;
 use crate::{frameworks, registers};
-
-/// Selects whether [`link`] adds or removes links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Linking {
-    Add,
-    Remove,
-}
 
 /// Adds or removes the links that `given` names; the other links stay.
 #[boxed]
@@ -35,42 +29,14 @@ pub async fn link(
     linking: Linking,
     precondition: Precondition,
 ) -> Result<Record<Control>, Error> {
-    fn changed<K: Kind>(
-        before: &IdSet<K>,
-        given: Option<&IdSet<K>>,
-        linking: Linking,
-        field: &str,
-    ) -> Result<Option<IdSet<K>>, Error> {
-        let Some(given) = given else { return Ok(None) };
-        let after = match linking {
-            Linking::Add => before.with(given),
-            Linking::Remove => before.without(given),
-        };
-        if after.len() > IdSet::<K>::MAX {
-            return Err(Error::field(field, format!("a control takes at most {} links", IdSet::<K>::MAX)));
-        }
-        Ok(Some(after))
-    }
     ctx.change(scope, async move |c| {
         if linking == Linking::Add {
             registers::hold_links::<Control>(c, id, &given).await?;
         }
         let before = registers::lock::<Control>(c, id).await?;
         precondition.check(&[before.version])?;
-        let patch = ControlPatch {
-            requirement_ids: changed(
-                &before.requirement_ids,
-                given.requirement_ids.as_ref(),
-                linking,
-                "requirementIds",
-            )?,
-            policy_ids: changed(&before.policy_ids, given.policy_ids.as_ref(), linking, "policyIds")?,
-            task_ids: changed(&before.task_ids, given.task_ids.as_ref(), linking, "taskIds")?,
-            risk_ids: changed(&before.risk_ids, given.risk_ids.as_ref(), linking, "riskIds")?,
-            vendor_ids: changed(&before.vendor_ids, given.vendor_ids.as_ref(), linking, "vendorIds")?,
-            ..ControlPatch::default()
-        };
-        registers::change(c, &before, &patch).await
+        let after = registers::linked(&before, &given, linking)?;
+        registers::change_to(c, &before, after).await
     })
     .await
 }

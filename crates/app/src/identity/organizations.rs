@@ -6,7 +6,7 @@ use attestry_domain::Zone;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
-use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::id::{FrameworkId, MemberId, OrganizationId};
 use attestry_domain::identity::organizations::{Organization, OrganizationPatch};
 use attestry_domain::text::Name;
 use attestry_storage::organizations::{self, OrganizationSummary};
@@ -88,6 +88,39 @@ pub async fn update(
         Ok(after)
     })
     .await
+}
+
+/// Adds frameworks to those that the organization works on; returns the new ones.
+pub(crate) async fn choose_frameworks(
+    c: &Change<'_>,
+    chosen: &[FrameworkId],
+) -> Result<Vec<FrameworkId>, Error> {
+    let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
+    let is_new = |id: &FrameworkId| !before.framework_ids.contains(id);
+    let added: Vec<FrameworkId> = chosen.iter().copied().filter(is_new).collect();
+    let all = before.framework_ids.iter().chain(&added).copied().collect();
+    save_frameworks(c, before, all).await?;
+    Ok(added)
+}
+
+/// Removes frameworks from those that the organization works on.
+pub(crate) async fn drop_frameworks(c: &Change<'_>, dropped: &[FrameworkId]) -> Result<(), Error> {
+    let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
+    let left = before.framework_ids.iter().copied().filter(|id| !dropped.contains(id)).collect();
+    save_frameworks(c, before, left).await
+}
+
+async fn save_frameworks(
+    c: &Change<'_>,
+    before: Organization,
+    framework_ids: Vec<FrameworkId>,
+) -> Result<(), Error> {
+    if framework_ids == before.framework_ids {
+        return Ok(());
+    }
+    let after = Organization { framework_ids, updated_at: c.now, version: before.version + 1, ..before };
+    organizations::update(c.t, c.scope, &after).await?;
+    c.record("organization.updated", "organization", after.id, &after)
 }
 
 /// The time for which a deleted organization can be restored.

@@ -1,6 +1,9 @@
-//! Mail notifications: at once for assignments and automations, in one digest a day for due tasks.
+//! Notifications, by mail, in the inbox and to chat channels: at once for what happens, in one digest a day for what is
+//! due.
 
+pub mod chat;
 pub(crate) mod digests;
+pub mod inbox;
 pub(crate) mod mail_templates;
 
 use std::collections::BTreeMap;
@@ -8,15 +11,17 @@ use std::collections::BTreeMap;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::members::Person;
 use attestry_domain::identity::notices::{Notice, Notices, NoticesPatch};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::users::User;
 use attestry_domain::registers::Register;
+use attestry_domain::registers::risks::Risk;
 use attestry_domain::tasks::Task;
 use attestry_domain::text::Parse;
 use attestry_storage::members::Membership;
-use attestry_storage::notices::{self, DueTask};
+use attestry_storage::notices;
 use attestry_storage::{members, organizations, users};
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +31,13 @@ use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::identity::sessions;
+use crate::notices::inbox::NewItem;
 use crate::notices::mail_templates::MailSection;
 
-/// Days that a digest looks ahead.
+/// Days that a digest looks ahead for tasks.
 const DIGEST_DAYS_AHEAD: i64 = 7;
+/// Days that a digest looks ahead for acceptances of risks.
+const ACCEPTANCE_DAYS_AHEAD: i64 = 14;
 /// The local hour from which digests are sent.
 const HOUR: u8 = 8;
 const PURPOSE: &str = "unsubscribe";
@@ -39,48 +47,89 @@ pub(crate) fn tell_others(
     c: &Change<'_>,
     whom: impl IntoIterator<Item = MemberId>,
     notice: Notice,
+    about: &About,
     line: &str,
+    quote: Option<&str>,
 ) {
     let mut told = Vec::new();
     for member in whom {
         if Some(member) != c.scope.member() && !told.contains(&member) {
-            c.notify(Notification { member, notice, line: line.to_owned() });
+            let (about, line, quote) = (about.clone(), line.to_owned(), quote.map(str::to_owned));
+            c.notify(Notification { member, notice, about, line, quote });
             told.push(member);
         }
     }
 }
 
-/// Sends the notifications of a change: one mail for each member and kind.
-pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<(), Error> {
-    let mut by_member: BTreeMap<(MemberId, Notice), Vec<String>> = BTreeMap::new();
-    for Notification { member, notice, line } in happened {
-        by_member.entry((member, notice)).or_default().push(line);
+/// The maximum number of notifications that a mail names.
+const MAX_LINES: usize = 30;
+
+/// The subject of a mail, or the text of an inbox item, about several notifications of a kind.
+fn summary(notice: Notice, count: usize, first: &str) -> String {
+    match notice {
+        Notice::Assigned => format!("{count} things were assigned to you"),
+        Notice::Overdue => format!("{count} things of yours are overdue"),
+        _ => format!("{first}, and {} more", count - 1),
     }
-    for ((member, notice), lines) in by_member {
-        let subject = match (notice, lines.as_slice()) {
-            (Notice::Assigned, [one]) => format!("Assigned to you: {one}"),
-            (Notice::Assigned, many) => format!("{} things were assigned to you", many.len()),
-            (Notice::Overdue, [one]) => format!("Overdue: {one}"),
-            (Notice::Overdue, many) => format!("{} things of yours are overdue", many.len()),
-            (_, [one, ..]) => one.clone(),
-            (_, []) => continue,
-        };
-        let opening = match notice {
-            Notice::Assigned => "This was assigned to you",
-            Notice::Policies => "A policy or a statement needs you, or has changed",
-            Notice::Mentioned => "Somebody mentioned you in a comment",
-            Notice::Overdue => "You are asked to look at what is overdue",
-            Notice::Portal => "The trust portal needs your attention, or has changed",
-            _ => "This happened to an automation of yours",
-        };
-        let told = vec![MailSection { heading: opening.to_owned(), lines }];
-        if let Some((user, wanted)) = recipient(c, member).await?
-            && wanted.wants(notice)
-        {
-            send(c, &user, &[notice], &subject, told).await?;
+}
+
+/// Sends the notifications of a change: to the inbox of each member, in one mail for each member and kind, and to the
+/// chat channels.
+pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<(), Error> {
+    let mut by_member: BTreeMap<(MemberId, Notice), Vec<Notification>> = BTreeMap::new();
+    for notification in happened {
+        by_member.entry((notification.member, notification.notice)).or_default().push(notification);
+    }
+    let mut heard = chat::Heard::new();
+    for ((member, notice), told) in by_member {
+        let person = members::get(c.t, c.scope, member).await?.filter(|person| person.member.is_active);
+        let (Some(Person { user, .. }), [first, ..]) = (person, told.as_slice()) else { continue };
+        for one in &told {
+            let people = heard.entry(notice).or_default().entry(one.line.clone()).or_default();
+            // These concern the whole channel, whoever is responsible.
+            if !matches!(notice, Notice::Portal | Notice::Automations) {
+                people.push(user.name.clone());
+            }
+        }
+        if told.len() > inbox::MAX_ITEMS {
+            let text = summary(notice, told.len(), &first.line);
+            inbox::deliver(c, member, NewItem { kind: notice, text, about: None, occasion: None }).await?;
+        } else {
+            for Notification { about, line, .. } in &told {
+                let (text, about) = (line.clone(), Some(about.clone()));
+                inbox::deliver(c, member, NewItem { kind: notice, text, about, occasion: None }).await?;
+            }
+        }
+        if notices::get(c.t, user.id).await?.is_some_and(|wanted| wanted.wants(notice)) {
+            mail(c, &user, notice, &told).await?;
         }
     }
-    Ok(())
+    chat::tell(c, heard).await
+}
+
+/// Sends one mail about notifications of one kind.
+async fn mail(c: &Change<'_>, to: &User, notice: Notice, told: &[Notification]) -> Result<(), Error> {
+    let [first, ..] = told else { return Ok(()) };
+    let subject = match (notice, told.len()) {
+        (Notice::Assigned, 1) => format!("Assigned to you: {}", first.line),
+        (Notice::Overdue, 1) => format!("Overdue: {}", first.line),
+        (Notice::Assigned | Notice::Overdue, count) => summary(notice, count, &first.line),
+        _ => first.line.clone(),
+    };
+    let heading = match notice {
+        Notice::Assigned => "This was assigned to you",
+        Notice::Policies => "A policy or a statement needs you, or has changed",
+        Notice::Mentioned => "Somebody mentioned you in a comment",
+        Notice::Overdue => "You are asked to look at what is overdue",
+        Notice::Portal => "The trust portal needs your attention, or has changed",
+        _ => "This happened to an automation of yours",
+    };
+    let lines = told.iter().take(MAX_LINES).flat_map(|one| [Some(&one.line), one.quote.as_ref()]);
+    let mut lines: Vec<String> = lines.flatten().cloned().collect();
+    if told.len() > MAX_LINES {
+        lines.push(format!("and {} more", told.len() - MAX_LINES));
+    }
+    send(c, to, &[notice], &subject, vec![MailSection { heading: heading.to_owned(), lines }]).await
 }
 
 /// An active member's user and notification settings.
@@ -103,6 +152,44 @@ async fn send(
     c.enqueue(&Mail(mail_templates::notice(c.ctx, to, &organization.name, subject, told, &link))).await
 }
 
+/// A line of a digest.
+struct DueLine {
+    about: About,
+    text: String,
+    due: Date,
+    is_late: bool,
+}
+
+/// What is due in an organization, by the member who is responsible.
+async fn due_lines(c: &Change<'_>, today: Date) -> Result<BTreeMap<MemberId, Vec<DueLine>>, Error> {
+    let mut by_member: BTreeMap<MemberId, Vec<DueLine>> = BTreeMap::new();
+    for task in notices::due_tasks(c.t, c.scope, today.plus_days(DIGEST_DAYS_AHEAD)).await? {
+        by_member.entry(task.assignee).or_default().push(DueLine {
+            about: About::new(Task::ENTITY, &task.id),
+            text: format!("{}-{} {} (due {})", Task::REFERENCE, task.number, task.title, task.due),
+            due: task.due,
+            is_late: task.due < today,
+        });
+    }
+    for risk in notices::ending_acceptances(c.t, c.scope, today.plus_days(ACCEPTANCE_DAYS_AHEAD)).await? {
+        let is_late = risk.due < today;
+        let verb = if is_late { "ended" } else { "ends" };
+        by_member.entry(risk.assignee).or_default().push(DueLine {
+            about: About::new(Risk::ENTITY, &risk.id),
+            text: format!(
+                "{}-{} {} (its acceptance {verb} on {})",
+                Risk::REFERENCE,
+                risk.number,
+                risk.title,
+                risk.due
+            ),
+            due: risk.due,
+            is_late,
+        });
+    }
+    Ok(by_member)
+}
+
 /// Sends the digests of an organization, unless it had those of `today` already.
 pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date) -> Result<(), Error> {
     let scope = Scope::system(organization, "digest");
@@ -110,27 +197,25 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
         if !notices::begin_digest(c.t, c.scope, today).await? {
             return Ok(());
         }
-        let mut by_member: BTreeMap<MemberId, Vec<DueTask>> = BTreeMap::new();
-        for task in notices::due(c.t, c.scope, today.plus_days(DIGEST_DAYS_AHEAD)).await? {
-            by_member.entry(task.assignee).or_default().push(task);
-        }
-        for (member, tasks) in by_member {
+        let mut heard = chat::Heard::new();
+        for (member, due) in due_lines(c, today).await? {
             let Some((user, wanted)) = recipient(c, member).await? else { continue };
+            for line in &due {
+                let kind = if line.is_late { Notice::Overdue } else { Notice::DueSoon };
+                let occasion = Some(format!("{kind} {}", line.due));
+                let (text, about) = (line.text.clone(), Some(line.about.clone()));
+                inbox::deliver(c, member, NewItem { kind, text, about, occasion }).await?;
+                heard.entry(kind).or_default().entry(line.text.clone()).or_default().push(user.name.clone());
+            }
             let lines = |is_late: bool| -> Vec<String> {
-                let of = tasks.iter().filter(|task| (task.due < today) == is_late);
-                of.map(|task| {
-                    format!("{}-{} {} (due {})", Task::REFERENCE, task.number, task.title, task.due)
-                })
-                .collect()
+                due.iter().filter(|line| line.is_late == is_late).map(|line| line.text.clone()).collect()
             };
-            let told: Vec<MailSection> = [
-                (wanted.overdue, "Overdue", lines(true)),
-                (wanted.due_soon, "Due within seven days", lines(false)),
-            ]
-            .into_iter()
-            .filter(|(is_wanted, _, lines)| *is_wanted && !lines.is_empty())
-            .map(|(_, heading, lines)| MailSection { heading: heading.to_owned(), lines })
-            .collect();
+            let told: Vec<MailSection> =
+                [(wanted.overdue, "Overdue", lines(true)), (wanted.due_soon, "Due soon", lines(false))]
+                    .into_iter()
+                    .filter(|(is_wanted, _, lines)| *is_wanted && !lines.is_empty())
+                    .map(|(_, heading, lines)| MailSection { heading: heading.to_owned(), lines })
+                    .collect();
             if !told.is_empty() {
                 let count: usize = told.iter().map(|told| told.lines.len()).sum();
                 let subject = if count == 1 {
@@ -141,7 +226,7 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
                 send(c, &user, &[Notice::Overdue, Notice::DueSoon], &subject, told).await?;
             }
         }
-        Ok(())
+        chat::tell(c, heard).await
     })
     .await
 }

@@ -4,6 +4,7 @@
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, PolicyId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{Page, PageRequest, page_of};
 use attestry_domain::policies::version::VersionNumber;
@@ -161,8 +162,8 @@ pub(crate) async fn release(c: &Change<'_>, member: MemberId) -> Result<(), Erro
 }
 
 /// Notifies members about a policy.
-fn tell(c: &Change<'_>, whom: impl IntoIterator<Item = MemberId>, line: &str) {
-    notices::tell_others(c, whom, Notice::Policies, line);
+fn tell(c: &Change<'_>, whom: impl IntoIterator<Item = MemberId>, policy: PolicyId, line: &str) {
+    notices::tell_others(c, whom, Notice::Policies, &About::new(Policy::ENTITY, policy), line, None);
 }
 
 async fn changed(
@@ -210,7 +211,7 @@ pub async fn submit_for_approval(
         organizations::reject_self_approval(c, c.scope.member(), approver).await?;
         let after =
             changed(c, &before, before.submitted(approver, c.scope.member()), "policy.submitted").await?;
-        tell(c, [approver], &format!("Please approve {}", after.label()));
+        tell(c, [approver], id, &format!("Please approve {}", after.label()));
         Ok(after)
     })
     .await
@@ -263,7 +264,7 @@ pub async fn approve(
         let published = before.published(&version, organizations::today(c).await?);
         let after = changed(c, &before, published, "policy.published").await?;
         let line = format!("{} is published as version {}", after.label(), version.number);
-        tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), &line);
+        tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), id, &line);
         if version.is_changed && after.is_required_to_sign.0 {
             c.enqueue(&SignRequests {
                 organization: c.organization(),
@@ -320,7 +321,7 @@ pub async fn deny(
         comments::add(c, Subject::Policy, &id.to_string(), comment.clone()).await?;
         let after = changed(c, &before, before.denied(), "policy.denied").await?;
         let line = format!("{} was not approved: {}", after.label(), comment.as_str());
-        tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), &line);
+        tell(c, after.assignee_id.into_iter().chain(before.submitted_by_id), id, &line);
         Ok(after)
     })
     .await
@@ -346,7 +347,7 @@ pub(crate) async fn review(ctx: &Ctx, organization: OrganizationId, ids: Vec<Pol
             }
             let after = changed(c, &before, fields, "policy.review_due").await?;
             let whom = after.assignee_id.into_iter().chain(after.approver_id);
-            tell(c, whom, &format!("{} is due for review", after.label()));
+            tell(c, whom, *id, &format!("{} is due for review", after.label()));
         }
         Ok(())
     })

@@ -198,6 +198,6 @@ pub(crate) async fn ask(
     let whom = signers_of(c.t, c.scope, &policy).await?;
     let whom = whom.iter().filter(|one| one.is_missing()).map(|one| one.person.member.id);
     let whom = whom.filter(|member| only.is_none_or(|only| only.contains(member)));
-    super::tell(c, whom, &format!("Please read and sign {}", policy.label()));
+    super::tell(c, whom, id, &format!("Please read and sign {}", policy.label()));
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
+use attestry_domain::identity::inbox::About;
 use attestry_domain::portals::{DomainName, DomainState, Portal};
 use attestry_hosting::{Challenge, Failure, Hosting};
 pub use attestry_hosting::{Record, Status};
@@ -14,7 +15,7 @@ use attestry_storage::{Tx, portals};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{lock, of, save, tell_reviewers};
+use super::{ENTITY, lock, of, save, tell_reviewers};
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -145,7 +146,7 @@ pub(crate) async fn check_again(ctx: &Ctx, portal: &Portal) -> Result<(), Error>
         let mut after = before.clone();
         after.domain_state = state;
         save(c, &before, after, action).await?;
-        tell_reviewers(c, &line).await
+        tell_reviewers(c, &About::new(ENTITY, before.organization_id), &line).await
     })
     .await?;
     ctx.part::<Hosts>().forget();

@@ -4,6 +4,7 @@ use attestry_domain::Patch;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::content::markdown;
 use attestry_domain::id::{MemberId, OrganizationId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::identity::organizations::Organization;
 use attestry_domain::portals::{
@@ -223,12 +224,12 @@ pub async fn owner(ctx: &Ctx, name: &str, host: Option<OrganizationId>) -> Resul
 }
 
 /// Notifies all members who may review requests for access.
-pub(crate) async fn tell_reviewers(c: &Change<'_>, line: &str) -> Result<(), Error> {
+pub(crate) async fn tell_reviewers(c: &Change<'_>, about: &About, line: &str) -> Result<(), Error> {
     let may_review = |person: &attestry_domain::identity::members::Person| {
         person.member.is_active && person.member.role.permissions().contains(Permission::AccessReview)
     };
     let all = members::all(c.t, c.scope).await?;
     let whom: Vec<MemberId> = all.iter().filter(|one| may_review(one)).map(|one| one.member.id).collect();
-    notices::tell_others(c, whom, Notice::Portal, line);
+    notices::tell_others(c, whom, Notice::Portal, about, line, None);
     Ok(())
 }

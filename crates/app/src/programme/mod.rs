@@ -21,7 +21,7 @@ use attestry_domain::programme::scope::Consequences;
 use attestry_domain::programme::{Programme, Settings};
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
-use attestry_storage::{Tx, frameworks as own_frameworks, journal, programmes, registers as rows};
+use attestry_storage::{Tx, frameworks as own_frameworks, journal, members, programmes, registers as rows};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -194,6 +194,18 @@ pub async fn status(ctx: &Ctx, scope: &Scope) -> Result<ProgrammeStatus, Error> 
     let progress = Progress::of(items, settings.starts_on, end, today);
     let undo = run.and_then(|run| Some((run.id, run.finished_at?.plus(UNDO_FOR))));
     Ok(ProgrammeStatus { programme, progress, undo: undo.filter(|(_, until)| *until > now), today })
+}
+
+/// Returns the programme with its progress, and the names of members by their ids as text.
+#[boxed]
+pub async fn status_with_names(
+    ctx: &Ctx,
+    scope: &Scope,
+) -> Result<(ProgrammeStatus, HashMap<String, String>), Error> {
+    let found = status(ctx, scope).await?;
+    let own = scope.clone();
+    let names = ctx.db.read(async move |t| members::names(t, &own).await).await?;
+    Ok((found, names.into_iter().map(|(id, name)| (id.to_string(), name)).collect()))
 }
 
 /// Returns the requirements of a framework that the scope of the programme leaves out, with the justification of each,

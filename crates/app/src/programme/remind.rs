@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::MemberId;
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::programme::progress::{Item, ItemState};
 use attestry_storage::programmes;
@@ -13,9 +14,6 @@ use crate::boxed;
 use crate::core::change::Notification;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-
-/// The maximum number of items that a mail names.
-const MAX_LINES: usize = 30;
 
 /// The result of a reminder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,19 +34,17 @@ pub async fn remind(ctx: &Ctx, scope: &Scope, named: Option<Vec<String>>) -> Res
     let is_late = |item: &Item| {
         item.state(today) == ItemState::Late && named.as_ref().is_none_or(|named| named.contains(&item.id))
     };
-    let late: Vec<(MemberId, String)> =
-        all.filter(is_late).filter_map(|item| Some((item.assignee?, line(&item)))).collect();
-    let members: BTreeSet<MemberId> = late.iter().map(|(member, _)| *member).collect();
+    let late: Vec<(MemberId, About, String)> =
+        all.filter(is_late).filter_map(|item| Some((item.assignee?, about(&item), line(&item)))).collect();
+    let members: BTreeSet<MemberId> = late.iter().map(|(member, ..)| *member).collect();
     let reminded = Reminded { items: late.len(), members: members.len() };
     if late.is_empty() {
         return Ok(reminded);
     }
     ctx.change(scope, async move |c| {
         let programme = programmes::get(c.t, c.scope).await?.ok_or(MISSING)?;
-        for member in &members {
-            for line in lines(late.iter().filter(|(owner, _)| owner == member).map(|(_, line)| line)) {
-                c.notify(Notification { member: *member, notice: Notice::Overdue, line });
-            }
+        for (member, about, line) in late.clone() {
+            c.notify(Notification { member, notice: Notice::Overdue, about, line, quote: None });
         }
         c.record("programme.reminded", ENTITY, programme.id, &programme)?;
         Ok(reminded)
@@ -56,14 +52,8 @@ pub async fn remind(ctx: &Ctx, scope: &Scope, named: Option<Vec<String>>) -> Res
     .await
 }
 
-/// The lines of one mail.
-fn lines<'a>(all: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let all: Vec<&String> = all.collect();
-    let mut lines: Vec<String> = all.iter().take(MAX_LINES).map(|line| (*line).clone()).collect();
-    if all.len() > MAX_LINES {
-        lines.push(format!("and {} more", all.len() - MAX_LINES));
-    }
-    lines
+fn about(item: &Item) -> About {
+    About::new(item.kind.as_str(), &item.id)
 }
 
 fn line(item: &Item) -> String {

@@ -33,6 +33,7 @@ use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
+use crate::identity::organizations;
 use crate::policies::templates::{self as policy_templates, TemplateOverrides};
 use crate::registers::assignees;
 use crate::{frameworks, registers, tasks};
@@ -141,9 +142,11 @@ pub async fn start(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<Starte
         let mut run = run_of(c, run).await?;
         let controls = create_controls(c, &settings, &plan, &existing, &mut run).await?;
         save_answers(c, &settings, &mut run).await?;
+        choose_frameworks(c, &settings, &mut run).await?;
         let created = Created { controls, policies, tasks };
         if let Some(programme) = programmes::get(c.t, c.scope).await?
             && run.content.touched.is_empty()
+            && run.content.added_frameworks.is_empty()
             && programme.settings == settings
         {
             programmes::delete_run(c.t, c.scope, run.id).await?;
@@ -212,7 +215,7 @@ async fn begin(c: &Change<'_>) -> Result<Run, Error> {
         return Ok(last);
     }
     let before = programmes::get(c.t, c.scope).await?.map(|programme| programme.settings);
-    let content = RunContent { before, touched: Vec::new() };
+    let content = RunContent { before, ..RunContent::default() };
     Ok(Run { id: c.next_id(), started_at: c.now, finished_at: None, content })
 }
 
@@ -415,6 +418,12 @@ async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Res
     }
     registers::add_many(c, &mut made).await?;
     touch_new(run, &made);
+    Ok(())
+}
+
+/// Adds the frameworks of the programme to those that the organization works on.
+async fn choose_frameworks(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
+    run.content.added_frameworks = organizations::choose_frameworks(c, &settings.framework_ids).await?;
     Ok(())
 }
 

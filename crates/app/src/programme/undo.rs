@@ -21,6 +21,7 @@ use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
+use crate::identity::organizations;
 use crate::registers;
 
 /// The time for which a start can be undone.
@@ -68,6 +69,7 @@ pub async fn undo(ctx: &Ctx, scope: &Scope, start: Option<ProgrammeRunId>) -> Re
         undoing.undo::<Policy>(c, touched).await?;
         undoing.undo::<ContextEntry>(c, touched).await?;
         programmes::delete_run(c.t, c.scope, run.id).await?;
+        organizations::drop_frameworks(c, &run.content.added_frameworks).await?;
         undoing.keep_earlier_start_undoable(c, touched).await?;
         restore_settings(c, programme, run).await?;
         Ok(Undone { deleted: undoing.deleted, restored: undoing.restored.len() })

@@ -5,6 +5,7 @@ use std::time::Duration;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{BulkChangeId, Id, Kind};
 use attestry_domain::page::{Order, PageRequest};
+use attestry_domain::registers::links::Linking;
 use attestry_domain::registers::{Record, Wanted};
 use attestry_storage::{bulk_changes, journal, registers as rows};
 
@@ -32,6 +33,8 @@ pub enum Selection<R: Stored> {
 #[derive(Clone, Debug)]
 pub enum Action<P> {
     Change(P),
+    /// Adds or removes the links that the input names.
+    Link(P, Linking),
     Delete,
 }
 
@@ -93,9 +96,13 @@ pub async fn apply<R: Stored>(
     action: Action<R::Patch>,
 ) -> Result<Outcome, Error> {
     ctx.change(scope, async move |c| {
-        if let Action::Change(patch) = &action {
-            R::permits(patch, c.scope)?;
-            links::must_exist(c, &R::links(patch)).await?;
+        match &action {
+            Action::Change(patch) => {
+                R::permits(patch, c.scope)?;
+                links::must_exist(c, &R::links(patch)).await?;
+            }
+            Action::Link(given, Linking::Add) => links::must_exist(c, &R::links(given)).await?,
+            Action::Link(_, Linking::Remove) | Action::Delete => {}
         }
         let ids = ids_of(c, &selection).await?;
         let mut held = rows::lock_some::<R>(c.t, c.scope, &ids).await?;
@@ -105,20 +112,21 @@ pub async fn apply<R: Stored>(
             let gone = ids.iter().filter(|id| held.binary_search_by_key(*id, |record| record.id).is_err());
             outcome.missing = gone.map(ToString::to_string).collect();
         }
-        let patch = match &action {
-            Action::Change(patch) => patch,
-            Action::Delete => {
-                for record in &held {
-                    registers::remove::<R>(c, record.id).await?;
-                }
-                outcome.changed = held.len();
-                return Ok(outcome);
+        if matches!(action, Action::Delete) {
+            for record in &held {
+                registers::remove::<R>(c, record.id).await?;
             }
-        };
+            outcome.changed = held.len();
+            return Ok(outcome);
+        }
         let mut changed = Vec::with_capacity(held.len());
         let mut is_looked_at = false;
         for before in &held {
-            let after = before.patched(patch, c.now);
+            let after = match &action {
+                Action::Change(patch) => before.patched(patch, c.now),
+                Action::Link(given, linking) => registers::linked(before, given, *linking)?,
+                Action::Delete => continue,
+            };
             // The assignee is the same for all rows, so it is checked once.
             if after.assignee() != before.assignee() && !is_looked_at {
                 assignees::must_be_active(c.t, c.scope, ASSIGNEE, after.assignee()).await?;

@@ -3,6 +3,7 @@
 pub(crate) mod assignees;
 pub mod bulk;
 pub(crate) mod links;
+pub mod risk_criteria;
 pub(crate) mod subjects;
 pub mod views;
 
@@ -12,9 +13,11 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::{Id, Kind, MemberId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::registers::context_entries::ContextEntry;
+use attestry_domain::registers::links::{Linking, TooManyLinks};
 use attestry_domain::registers::scales::Matrix;
 use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
 pub use attestry_storage::registers::{Stored, StoredRating};
@@ -320,6 +323,18 @@ pub(crate) async fn hold_links<R: Stored>(
     links::must_exist(c, &wanted).await
 }
 
+/// Adds links to a row, or removes them from it.
+pub(crate) fn linked<R: Stored>(
+    before: &Record<R>,
+    given: &R::Patch,
+    linking: Linking,
+) -> Result<Record<R>, Error> {
+    let fields = before.fields.linked(given, linking).map_err(|TooManyLinks { field, max }| {
+        Error::field(field, format!("{} takes at most {max} links", before.reference()))
+    })?;
+    Ok(Record { fields, ..before.clone() })
+}
+
 /// Changes a locked row.
 pub(crate) async fn change<R: Stored>(
     c: &Change<'_>,
@@ -375,7 +390,8 @@ pub(crate) async fn save_as<R: Stored>(
 fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Record<R>) {
     let is_news = |member: &MemberId| Some(*member) != before && Some(*member) != c.scope.member();
     if let Some(member) = after.assignee().filter(is_news).filter(|_| R::TELLS) {
-        c.notify(Notification { member, notice: Notice::Assigned, line: after.label() });
+        let (about, line) = (About::new(R::ENTITY, after.id), after.label());
+        c.notify(Notification { member, notice: Notice::Assigned, about, line, quote: None });
     }
 }
 

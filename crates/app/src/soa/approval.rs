@@ -224,7 +224,7 @@ pub async fn approve(
         let after = store(c, &before, after).await?;
         let state = Approved { document: &after, files: frozen_as };
         c.record("soa.approved", DOCUMENT, after.id, &state)?;
-        tell(c, before.prepared_by, &format!("Approved: {}", label(c, &after).await?));
+        tell(c, before.prepared_by, before.id, &format!("Approved: {}", label(c, &after).await?));
         Ok(after)
     })
     .await

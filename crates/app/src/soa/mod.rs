@@ -6,6 +6,7 @@ use std::sync::Arc;
 use attestry_domain::access::{Permission, Permissions, Scope};
 use attestry_domain::frameworks::{Framework, FrameworkName};
 use attestry_domain::id::{MemberId, SoaDocumentId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Page};
 use attestry_domain::policies::version::VersionNumber;
@@ -221,8 +222,8 @@ async fn lock(c: &Change<'_>, id: SoaDocumentId) -> Result<SoaDocument, Error> {
     Ok(document)
 }
 
-fn tell(c: &Change<'_>, whom: Option<MemberId>, line: &str) {
-    notices::tell_others(c, whom, Notice::Policies, line);
+fn tell(c: &Change<'_>, whom: Option<MemberId>, document: SoaDocumentId, line: &str) {
+    notices::tell_others(c, whom, Notice::Policies, &About::new(DOCUMENT, document), line, None);
 }
 
 async fn label(c: &Change<'_>, document: &SoaDocument) -> Result<String, Error> {
@@ -277,7 +278,7 @@ pub async fn submit(
             ..before.clone()
         };
         let after = save(c, &before, after, "soa.submitted").await?;
-        tell(c, Some(approver), &format!("Please approve {}", label(c, &after).await?));
+        tell(c, Some(approver), id, &format!("Please approve {}", label(c, &after).await?));
         Ok(after)
     })
     .await
@@ -319,7 +320,7 @@ pub async fn decline(
         };
         let after = save(c, &before, after, "soa.declined").await?;
         let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-        tell(c, before.prepared_by, &format!("Not approved: {}{why}", label(c, &after).await?));
+        tell(c, before.prepared_by, id, &format!("Not approved: {}{why}", label(c, &after).await?));
         Ok(after)
     })
     .await

@@ -4,6 +4,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::content::markdown;
 use attestry_domain::id::{AccessRequestId, OrganizationId};
+use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::organizations::Organization;
 use attestry_domain::journal::{hex, sha256};
 use attestry_domain::page::{After, Page};
@@ -82,8 +83,8 @@ pub(crate) async fn follow(c: &Change<'_>, id: AccessRequestId) -> Result<(), Er
         return send_link(c, &portal, &organization, &grant).await;
     }
     let company = request.company.as_ref().map_or_else(String::new, |company| format!(" ({company})"));
-    portals::tell_reviewers(c, &format!("{}{company} asks for access to the trust portal", request.name))
-        .await
+    let line = format!("{}{company} asks for access to the trust portal", request.name);
+    portals::tell_reviewers(c, &About::new("access_request", request.id), &line).await
 }
 
 /// Mails a new link if the address has access; the response does not reveal whether it has.

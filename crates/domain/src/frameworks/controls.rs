@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::id::{PolicyId, TaskId, kind};
 use crate::plain::Plain;
-use crate::registers::links::Links;
+use crate::registers::links::{Linking, Links, TooManyLinks};
 use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
 
 /// Every field of a control.
@@ -94,6 +94,16 @@ impl Register for Control {
         links.add(patch.risk_ids.as_ref(), "riskIds");
         links.add(patch.vendor_ids.as_ref(), "vendorIds");
         links
+    }
+
+    fn linked(&self, given: &ControlPatch, linking: Linking) -> Result<Self, TooManyLinks> {
+        let mut after = self.clone();
+        linking.apply(&mut after.requirement_ids, given.requirement_ids.as_ref(), "requirementIds")?;
+        linking.apply(&mut after.policy_ids, given.policy_ids.as_ref(), "policyIds")?;
+        linking.apply(&mut after.task_ids, given.task_ids.as_ref(), "taskIds")?;
+        linking.apply(&mut after.risk_ids, given.risk_ids.as_ref(), "riskIds")?;
+        linking.apply(&mut after.vendor_ids, given.vendor_ids.as_ref(), "vendorIds")?;
+        Ok(after)
     }
 }
 

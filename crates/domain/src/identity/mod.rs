@@ -1,6 +1,8 @@
 //! Organizations, their members, sign-in and notifications.
 
 pub mod api_keys;
+pub mod chat_channels;
+pub mod inbox;
 pub mod invitations;
 pub mod members;
 pub mod notices;

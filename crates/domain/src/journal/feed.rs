@@ -22,10 +22,12 @@ pub enum Reach {
 /// of the audit log.
 pub const VISIBILITY_RULES: &[(&str, Permission, Reach)] = &[
     ("organization", Permission::OrganizationRead, Reach::All),
+    ("chat_channel", Permission::OrganizationRead, Reach::All),
     ("member", Permission::MemberRead, Reach::All),
     ("member", Permission::ProfileRead, Reach::Own),
     ("api_key", Permission::ApiKeyRead, Reach::All),
     ("risk", Permission::RiskRead, Reach::All),
+    ("risk_criteria", Permission::RiskRead, Reach::All),
     ("vendor", Permission::VendorRead, Reach::All),
     ("task", Permission::TaskRead, Reach::All),
     ("task", Permission::TaskAssigned, Reach::Assigned),

@@ -21,3 +21,38 @@ impl Links {
         self.0.is_empty()
     }
 }
+
+/// Selects whether links are added to a row or removed from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linking {
+    Add,
+    Remove,
+}
+
+/// A row would have too many links in this field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooManyLinks {
+    pub field: &'static str,
+    pub max: usize,
+}
+
+impl Linking {
+    /// Adds the given ids to a set, or removes them from it.
+    pub fn apply<K: Kind>(
+        self,
+        before: &mut IdSet<K>,
+        given: Option<&IdSet<K>>,
+        field: &'static str,
+    ) -> Result<(), TooManyLinks> {
+        let Some(given) = given else { return Ok(()) };
+        let after = match self {
+            Self::Add => before.with(given),
+            Self::Remove => before.without(given),
+        };
+        if after.len() > IdSet::<K>::MAX {
+            return Err(TooManyLinks { field, max: IdSet::<K>::MAX });
+        }
+        *before = after;
+        Ok(())
+    }
+}

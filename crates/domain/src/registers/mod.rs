@@ -18,6 +18,7 @@ pub mod comments;
 pub mod context_entries;
 pub mod id_set;
 pub mod links;
+pub mod risk_criteria;
 pub mod risks;
 pub mod scales;
 pub mod subjects;
@@ -37,7 +38,7 @@ use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
 use crate::json_schema::JsonSchema;
 use crate::page::{After, Key, Sort};
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::links::Links;
+use crate::registers::links::{Linking, Links, TooManyLinks};
 use crate::registers::scales::Cell;
 use crate::time::Time;
 
@@ -102,6 +103,11 @@ pub trait Register: Fields {
     /// The links in the input.
     fn links(_given: &Self::Patch) -> Links {
         Links::default()
+    }
+
+    /// The row with the links of the input added or removed; its other links stay.
+    fn linked(&self, _given: &Self::Patch, _linking: Linking) -> Result<Self, TooManyLinks> {
+        Ok(self.clone())
     }
 
     /// Updates dependent fields after the input is applied; `before` is the row before the change.

@@ -1,10 +1,11 @@
 //! A risk, with its likelihood and impact before and after treatment.
 
+use crate::date::Date;
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::Plain;
 use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
-use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT, Visibility};
+use crate::registers::{Actions, Computed, Live, RatingSide, Register, SEARCH_TEXT, Visibility};
 use crate::text::LongText;
 use crate::time::Time;
 
@@ -48,6 +49,16 @@ crate::words! {
     }
 }
 
+crate::words! {
+    /// The state of the acceptance of a risk.
+    AcceptanceStatus {
+        None = "none",
+        Accepted = "accepted",
+        /// Its last day has passed.
+        Ended = "ended",
+    }
+}
+
 /// Returns true when the input sets the treatment. On creation the default does not count.
 pub(crate) fn sets_treatment(
     is_new: bool,
@@ -80,6 +91,10 @@ macro_rules! risk_fields {
             treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
             review_date "reviewDate" nullable $crate::date::Date = "When the risk is to be reviewed.";
+            accepted_by_id "acceptedById" noted $crate::id::MemberId = "The owner who accepted the risk as it is rated; null while it is not accepted.";
+            accepted_at "acceptedAt" noted $crate::time::Time = "When it was accepted.";
+            accepted_until "acceptedUntil" noted $crate::date::Date = "The last day of the acceptance.";
+            acceptance_reason "acceptanceReason" noted $crate::text::LongText = "The reason for the acceptance.";
         }
     };
 }
@@ -102,6 +117,7 @@ macro_rules! risk_filters {
             residual_likelihood "residualLikelihood" AnyOf residual_likelihood $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only risks with this likelihood after treatment.";
             residual_impact "residualImpact" AnyOf residual_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only risks with this impact after treatment.";
             min_score "minScore" AtLeast inherent_score $crate::registers::scales::Score = "Only risks with at least this inherent score.";
+            min_residual_score "minResidualScore" AtLeast residual_score $crate::registers::scales::Score = "Only risks with at least this residual score.";
         }
     };
 }
@@ -132,6 +148,7 @@ crate::register_sort! {
         TreatmentStrategy = "treatmentStrategy", treatment_strategy Words(TreatmentStrategy);
         Assignee = "assignee", assignee_id Member;
         ReviewDate = "reviewDate", review_date Date;
+        AcceptedUntil = "acceptedUntil", accepted_until Date;
     }
 }
 
@@ -178,6 +195,13 @@ impl Register for Risk {
         ),
     ];
 
+    const LIVE: &'static [Live<Self>] = &[Live {
+        wire: "acceptanceStatus",
+        about: "Accepted until `acceptedUntil` has passed.",
+        words: AcceptanceStatus::WORDS,
+        of: |risk, today| risk.acceptance_status(today).as_str(),
+    }];
+
     crate::register_basics!(title, reviewed);
 
     fn follow(&mut self, before: Option<&Self>, given: &RiskPatch, now: Time) {
@@ -190,6 +214,37 @@ impl Register for Risk {
         {
             self.treatment_decided_at = Some(now);
         }
+        // What was accepted is no longer what is there.
+        if before.is_some_and(|before| before.accepted_terms() != self.accepted_terms()) {
+            self.end_acceptance();
+        }
+    }
+}
+
+impl Risk {
+    /// The fields that an acceptance is about.
+    fn accepted_terms(&self) -> impl PartialEq + '_ {
+        (
+            (&self.title, &self.description, self.likelihood, self.impact),
+            (self.residual_likelihood, self.residual_impact),
+            (self.treatment_strategy, &self.treatment_strategy_description),
+        )
+    }
+
+    pub fn acceptance_status(&self, today: Date) -> AcceptanceStatus {
+        match self.accepted_until {
+            None => AcceptanceStatus::None,
+            Some(until) if until < today => AcceptanceStatus::Ended,
+            Some(_) => AcceptanceStatus::Accepted,
+        }
+    }
+
+    /// Ends the acceptance.
+    pub fn end_acceptance(&mut self) {
+        self.accepted_by_id = None;
+        self.accepted_at = None;
+        self.accepted_until = None;
+        self.acceptance_reason = None;
     }
 }
 

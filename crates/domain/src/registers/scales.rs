@@ -1,5 +1,6 @@
 //! The two five-step scales of risks and vendors, and the score they make: 1–5 × 1–5.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::json_schema::JsonSchema;
@@ -58,8 +59,8 @@ pub fn sets_rating(is_new: bool, likelihood: Option<Likelihood>, impact: Option<
     (likelihood.is_some() || impact.is_some()) && !(is_new && is_default)
 }
 
-/// A score from 1 to 25 in a filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A score from 1 to 25.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Score(pub i64);
 
 impl Score {

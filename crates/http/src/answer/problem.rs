@@ -93,6 +93,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Not the approver",
         "Only the member who was asked to approve a policy approves or denies it.",
     ),
+    ("not_owner", 403, "Not the owner", "Only the owner of a risk accepts it."),
     (
         "self_approval_forbidden",
         403,
@@ -173,6 +174,18 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         409,
         "Too many rows",
         "The filter matches more rows than one request can change; narrow it down.",
+    ),
+    (
+        "too_many_chat_channels",
+        409,
+        "Too many chat channels",
+        "The organization has as many chat channels as are allowed; delete one.",
+    ),
+    (
+        "risk_not_assessed",
+        409,
+        "Risk not assessed",
+        "A risk is accepted as it is rated after treatment, and this one is not rated.",
     ),
     ("too_many_views", 409, "Too many views", "The member has as many views as are allowed; delete one."),
     ("file_in_use", 409, "File in use", "The file is the text of a policy, or of a version of one."),

@@ -6,6 +6,7 @@ use attestry_domain::access::{Permission, Roles};
 use attestry_domain::automations::schedules;
 use attestry_domain::date::Date;
 use attestry_domain::id::{Id, Kind};
+use attestry_domain::identity::chat_channels;
 use attestry_domain::numbers::{MAX_EXACT, whole};
 use attestry_domain::portals::trust_access;
 use attestry_domain::registers::context_entries::{Tag, Tags};
@@ -206,6 +207,8 @@ from_string! {
     portals::PostKind;
     schedules::Schedule;
     views::ViewList;
+    chat_channels::ChatKind;
+    chat_channels::WebhookUrl;
     automations::Source;
     Zone;
 }

@@ -1,0 +1,98 @@
+//! The inboxes of members: delivering notifications to them, and reading them.
+
+use attestry_domain::access::Scope;
+use attestry_domain::id::MemberId;
+use attestry_domain::identity::inbox::{About, InboxFilter, InboxItem, Marked};
+use attestry_domain::identity::notices::Notice;
+use attestry_domain::journal::feed::{self, VISIBILITY_RULES};
+use attestry_domain::page::{After, Page};
+use attestry_storage::{inbox, members};
+
+use crate::boxed;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::error::Error;
+
+/// The maximum number of items that one change delivers of a kind; more become one item.
+pub(crate) const MAX_ITEMS: usize = 10;
+
+/// A notification for an inbox.
+#[derive(Clone, Debug)]
+pub(crate) struct NewItem {
+    pub(crate) kind: Notice,
+    pub(crate) text: String,
+    pub(crate) about: Option<About>,
+    /// Identifies an item that must not be repeated.
+    pub(crate) occasion: Option<String>,
+}
+
+/// Delivers a notification to the inbox of a member.
+pub(crate) async fn deliver(c: &Change<'_>, member: MemberId, new: NewItem) -> Result<(), Error> {
+    let NewItem { kind, text, about, occasion } = new;
+    let item = InboxItem {
+        id: c.next_id(),
+        member_id: member,
+        kind,
+        text,
+        about,
+        actor_id: c.scope.member(),
+        created_at: c.now,
+        read_at: None,
+    };
+    Ok(inbox::insert(c.t, c.scope, &item, occasion.as_deref()).await?)
+}
+
+/// A page of the caller's inbox, with the number of all unread items. Without a member it is empty.
+#[boxed]
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    filter: InboxFilter,
+    limit: u16,
+    after: Option<After>,
+) -> Result<(Page<InboxItem>, i64), Error> {
+    let Some(member) = scope.member() else { return Ok((Page::empty(), 0)) };
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let page = inbox::list(t, &own, member, filter, limit, after.as_ref()).await?;
+        Ok::<_, Error>((page, inbox::unread(t, &own, member).await?))
+    });
+    found.await
+}
+
+/// Marks items of the caller's inbox as read or unread; returns the number of unread ones. It is not recorded in the
+/// journal: what somebody has read is their own business.
+#[boxed]
+pub async fn mark(ctx: &Ctx, scope: &Scope, marked: Marked, is_read: bool) -> Result<i64, Error> {
+    let Some(member) = scope.member() else { return Ok(0) };
+    ctx.change(scope, async move |c| {
+        let read_at = is_read.then_some(c.now);
+        match &marked {
+            Marked::UpTo(last) => inbox::mark_up_to(c.t, c.scope, member, *last, read_at).await?,
+            Marked::Some(ids) => {
+                for id in ids {
+                    inbox::mark(c.t, c.scope, member, *id, read_at).await?;
+                }
+            }
+        }
+        Ok(inbox::unread(c.t, c.scope, member).await?)
+    })
+    .await
+}
+
+/// Deletes the items about a deleted record.
+pub(crate) async fn remove_all(c: &Change<'_>, record: &str) -> Result<(), Error> {
+    Ok(inbox::delete_of_entity(c.t, c.scope, record).await?)
+}
+
+/// Deletes the items about records that a member may not see any more.
+pub(crate) async fn demoted(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+    let Some(person) = members::get(c.t, c.scope, member).await? else { return Ok(()) };
+    let permissions = person.member.role.permissions();
+    let mut hidden: Vec<&str> = VISIBILITY_RULES.iter().map(|(kind, ..)| *kind).collect();
+    hidden.dedup();
+    for kind in hidden.into_iter().filter(|kind| feed::reach(kind, permissions).is_none()) {
+        inbox::delete_of_type(c.t, c.scope, member, kind).await?;
+    }
+    Ok(())
+}
