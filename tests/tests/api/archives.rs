@@ -236,4 +236,5 @@ macro_rules! restores {
 restores! {
     schema_8_is_restored 8
     schema_9_is_restored 9
+    schema_10_is_restored 10
 }

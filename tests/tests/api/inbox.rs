@@ -75,7 +75,7 @@ async fn what_concerns_a_member_reaches_their_inbox(app: &TestApp) {
     let other = app.tenant("Other", "bob@example.com").await;
     let theirs = app.call("GET", "/v1/inbox").key(&other.key).send().await.expect(200);
     assert_eq!(theirs["data"], json!([]));
-    app.call("GET", "/v1/inbox").send().await.problem(401, "unauthorized");
+    app.call("GET", "/v1/inbox").send().await.problem(401, "missing_credentials");
 
     // Mail preferences do not empty the inbox.
     let off = json!({"assigned": false});

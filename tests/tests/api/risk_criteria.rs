@@ -92,7 +92,7 @@ async fn a_risk_is_accepted_by_its_owner_until_a_day(app: &TestApp) {
     assert_eq!(accepted["acceptanceStatus"], "accepted");
     let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);
     assert_eq!(log["data"][0]["action"], "risk.accepted");
-    assert!(log["data"][0].to_string().contains(eve["userId"].as_str().expect("an id")), "{log}");
+    assert!(log["data"][0].to_string().contains(eve["id"].as_str().expect("an id")), "{log}");
     // Nobody else can set the fields.
     let fields = json!({"acceptedUntil": "2030-01-01"});
     assert_eq!(
