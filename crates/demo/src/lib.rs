@@ -14,6 +14,7 @@ mod outside;
 mod people;
 mod plan;
 mod policies;
+mod programme;
 mod risks;
 mod soa;
 mod stage;
@@ -49,6 +50,7 @@ pub struct Filled {
 pub async fn fill(ctx: &Ctx, stage: &Stage, password: &Password, tables: Tables) -> Result<Filled> {
     let mut plan = Plan::new(stage.today());
     people::plan(&mut plan);
+    programme::plan(&mut plan);
     risks::plan(&mut plan);
     vendors::plan(&mut plan);
     tasks::plan(&mut plan);

@@ -1,13 +1,14 @@
-//! Policies: created from the templates, approved, published, signed by most members, and changed since.
+//! Policies of the programme: approved, published, signed by most members, and changed since.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
-use attestry_app::policies::templates::{self, TemplateOverrides};
 use attestry_app::policies::{self, signing};
 use attestry_app::registers;
+use attestry_domain::Patch;
 use attestry_domain::access::{SeePolicies, grant};
 use attestry_domain::content::{Block, Body, Inline};
-use attestry_domain::policies::{Policy, PolicyPatch, templates as policy_templates};
+use attestry_domain::id::PolicyId;
+use attestry_domain::policies::{Policy, PolicyPatch};
 use futures_util::FutureExt;
 
 use crate::people::{self, APPROVER, OWNER};
@@ -26,8 +27,8 @@ enum Last {
     Edited(i64, &'static str),
 }
 
-pub(crate) struct Row {
-    pub(crate) key: &'static str,
+struct Row {
+    key: &'static str,
     /// The name of its template.
     name: &'static str,
     keeper: &'static str,
@@ -37,14 +38,12 @@ pub(crate) struct Row {
     /// The number of members out of ten who sign.
     share: usize,
     last: Last,
-    /// The codes of the controls it prescribes.
-    pub(crate) controls: &'static [&'static str],
 }
 
 macro_rules! policies {
     ($($key:literal $name:literal $keeper:ident $ago:literal [$($when:literal $change:literal)*] $share:literal
-        $last:expr, [$($control:literal)*];)*) => {
-        pub(crate) const ROWS: &[Row] = &[$(Row {
+        $last:expr;)*) => {
+        const ROWS: &[Row] = &[$(Row {
             key: $key,
             name: $name,
             keeper: stringify!($keeper),
@@ -52,7 +51,6 @@ macro_rules! policies {
             published: &[$(($when, $change)),*],
             share: $share,
             last: $last,
-            controls: &[$($control),*],
         }),*];
     };
 }
@@ -60,27 +58,32 @@ macro_rules! policies {
 policies! {
     "security" "Information Security Policy" ingrid 350
     [338 "" 104 "Robots at customers’ sites and the gateways beside them are part of the scope since the opening of the second plant."]
-    9 Last::Nothing, ["5.1" "5.2" "5.4" "5.8" "5.35" "5.36" "5.37" "C4.3" "C5.1" "C5.2" "C5.3"];
-    "access" "Access Control Policy" rafael 346 [331 ""] 8 Last::Nothing, ["5.3" "5.15" "5.16" "5.17" "5.18" "8.2" "8.3" "8.5"];
-    "use" "Acceptable Use Policy" claire 341 [322 ""] 7 Last::Nothing, ["5.10" "5.11" "5.14" "6.7" "7.7" "8.1"];
-    "incidents" "Incident Response Policy" ingrid 333 [311 ""] 7 Last::Nothing, ["5.5" "5.24" "5.25" "5.26" "5.27" "5.28" "6.8" "8.16"];
+    9 Last::Nothing;
+    "access" "Access Control Policy" rafael 346 [331 ""] 8 Last::Nothing;
+    "use" "Acceptable Use Policy" claire 341 [322 ""] 7 Last::Nothing;
+    "incidents" "Incident Response Policy" ingrid 333 [311 ""] 7 Last::Nothing;
     "backups" "Backup and Recovery Policy" yuki 315
     [289 "" 71 "A restore of the fleet database is proven each quarter, and takes no longer than eight hours."]
-    6 Last::Nothing, ["8.13" "5.30"];
-    "vendors" "Vendor Management Policy" meiling 301 [270 ""] 5 Last::Nothing, ["5.19" "5.20" "5.21" "5.22" "5.23"];
+    6 Last::Nothing;
+    "vendors" "Vendor Management Policy" meiling 301 [270 ""] 5 Last::Nothing;
     "development" "Secure Development Policy" rafael 288
     [251 "" 17 "Models that plan routes are tested on recorded days before they are released, like any other code."]
-    4 Last::Nothing, ["8.25" "8.26" "8.27" "8.28" "8.29" "8.31" "8.32"];
+    4 Last::Nothing;
     "privacy" "Privacy and Data Protection Policy" claire 262 [225 ""] 6
-    Last::Edited(12, "Pictures of the yard cameras are deleted after seven days."), ["5.31" "5.34" "8.10"];
-    "people" "Human Resources Security Policy" liam 244 [214 ""] 6 Last::Nothing, ["6.1" "6.2" "6.3" "6.5" "6.6" "C7.2"];
-    "premises" "Physical Security Policy" erik 176 [139 ""] 3 Last::Nothing, ["7.1" "7.2" "7.3" "7.4" "7.5" "7.9" "7.11" "7.14"];
-    "vulnerabilities" "Vulnerability Management Policy" priya 190 [160 ""] 5 Last::Nothing, ["8.8" "8.7"];
-    "cryptography" "Cryptography Policy" priya 130 [] 0 Last::Submitted(5), ["8.24"];
-    "continuity" "Business Continuity Policy" yuki 88 [] 0 Last::Submitted(19), ["5.29" "8.14"];
+    Last::Edited(12, "Pictures of the yard cameras are deleted after seven days.");
+    "people" "Human Resources Security Policy" liam 244 [214 ""] 6 Last::Nothing;
+    "premises" "Physical Security Policy" erik 176 [139 ""] 3 Last::Nothing;
+    "vulnerabilities" "Vulnerability Management Policy" priya 190 [160 ""] 5 Last::Nothing;
+    "cryptography" "Cryptography Policy" priya 130 [] 0 Last::Submitted(5);
+    "continuity" "Business Continuity Policy" yuki 88 [] 0 Last::Submitted(19);
     "remote" "Remote Work Policy" liam 58 [] 0
-    Last::Denied(26, "Say what applies to work from other countries; payroll needs to know within a week."), ["6.7"];
-    "ai" "AI Use Policy" claire 27 [] 0 Last::Nothing, ["5.10"];
+    Last::Denied(26, "Say what applies to work from other countries; payroll needs to know within a week.");
+    "ai" "AI Use Policy" claire 27 [] 0 Last::Nothing;
+}
+
+/// The names of all policies of the table.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().map(|row| row.name)
 }
 
 pub(crate) fn plan(plan: &mut Plan) {
@@ -117,17 +120,15 @@ fn signed(plan: &mut Plan, place: usize, row: &'static Row, number: usize, ago: 
     }
 }
 
+/// Gives a policy of the programme to its keeper.
 async fn add(story: &mut Story, row: &'static Row) -> Result<()> {
-    let template = policy_templates::all().iter().find(|template| template.name == row.name);
-    let template = template.with_context(|| format!("there is no template {}", row.name))?;
-    let wishes = TemplateOverrides {
-        assignee_id: Some(story.member(row.keeper)?),
-        contact: Some(text("security@northwind.example")?),
-        ..TemplateOverrides::default()
-    };
-    let scope = story.by::<grant::PolicyCreate>(OWNER)?;
-    let made = templates::create(&story.ctx, &scope, template.id, wishes).await?;
-    story.policies.insert(row.key, made.id);
+    let id = story.programme.policies.get(row.name).copied();
+    let id = id.with_context(|| format!("the programme has no {}", row.name))?;
+    let patch =
+        PolicyPatch { assignee_id: Patch::Value(story.member(row.keeper)?), ..PolicyPatch::default() };
+    let scope = story.by::<grant::PolicyUpdate>(OWNER)?;
+    registers::update::<Policy>(&story.ctx, &scope, id, patch, Precondition::default()).await?;
+    story.policies.insert(row.key, id);
     Ok(())
 }
 
@@ -143,15 +144,36 @@ async fn edit(story: &mut Story, row: &'static Row, change: &'static str) -> Res
 }
 
 async fn submit(story: &mut Story, row: &'static Row) -> Result<()> {
-    let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyUpdate>(OWNER)?);
-    let approver = story.member(APPROVER)?;
+    let id = story.policy(row.key)?;
+    submit_one(story, id).await
+}
+
+async fn submit_one(story: &mut Story, id: PolicyId) -> Result<()> {
+    let (approver, scope) = (story.member(APPROVER)?, story.by::<grant::PolicyUpdate>(OWNER)?);
     policies::submit_for_approval(&story.ctx, &scope, id, approver, Precondition::default()).await?;
     Ok(())
 }
 
 async fn approve(story: &mut Story, row: &'static Row) -> Result<()> {
-    let (id, scope) = (story.policy(row.key)?, story.by::<grant::PolicyApprove>(APPROVER)?);
+    let id = story.policy(row.key)?;
+    approve_one(story, id).await
+}
+
+async fn approve_one(story: &mut Story, id: PolicyId) -> Result<()> {
+    let scope = story.by::<grant::PolicyApprove>(APPROVER)?;
     policies::approve(&story.ctx, &scope, id, Precondition::default()).await?;
+    Ok(())
+}
+
+/// Publishes a policy and has everybody who is there sign it.
+pub(crate) async fn publish(story: &mut Story, id: PolicyId) -> Result<()> {
+    submit_one(story, id).await?;
+    approve_one(story, id).await?;
+    for worker in people::active().filter(|worker| *worker != people::AUDITOR) {
+        if story.is_there(worker) {
+            signing::sign(&story.ctx, &story.by::<SeePolicies>(worker)?, id, None).await?;
+        }
+    }
     Ok(())
 }
 

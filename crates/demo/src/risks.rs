@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
-use attestry_app::registers;
+use attestry_app::registers::{self, risk_criteria};
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::date::Date;
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     category: RiskCategory,
     department: Department,
     owner: &'static str,
-    ago: i64,
+    pub(crate) ago: i64,
     /// Likelihood and impact, 1 to 5.
     inherent: [usize; 2],
     residual: [usize; 2],
@@ -191,7 +191,7 @@ risks! {
     "Logs of all systems are gathered and kept for a year." ["8.15" "5.28"];
     "A critical supplier goes out of business"
     "The maker of the gearbox has had two bad years."
-    VendorManagement Admin meiling 240 2 x 5 to 2 x 4 Accept Open
+    VendorManagement Admin claire 240 2 x 5 to 2 x 4 Accept Open
     "Drawings are in escrow; watched each quarter." ["5.22"];
     "The warehouse of a customer burns because of a battery"
     "Lithium cells can catch fire after a crash."
@@ -275,7 +275,7 @@ risks! {
     "Keys with scopes; the partner changes over by the end of the quarter." ["8.3" "8.26"];
     "Automatic decisions of the planner lead to unequal shifts"
     "Works councils ask how breaks are planned."
-    Regulatory Hr liam 91 2 x 3 to 2 x 3 Accept Open
+    Regulatory Hr claire 91 2 x 3 to 2 x 3 Accept Open
     "Planner sees no names; agreement with the council." ["5.34"];
     "Employees paste customers’ drawings into public AI tools"
     "It was seen twice in the web filter."
@@ -295,7 +295,7 @@ risks! {
     "Foil on the windows is not worth its price." ["7.3"];
     "Quantum computers break the keys of robots in the field"
     "Robots stay in service for fifteen years."
-    Technology It ana 24 1 x 4 to 1 x 4 Accept Open
+    Technology It rafael 24 1 x 4 to 1 x 4 Accept Open
     "Keys can be replaced over the air; looked at again next year." ["8.24"];
     "The new customer portal goes live without a security test"
     "The date is fixed, the test is not yet booked."
@@ -318,6 +318,9 @@ pub(crate) fn rating([likelihood, impact]: [usize; 2]) -> (Option<Likelihood>, O
     (LIKELIHOODS.get(likelihood - 1).copied(), IMPACTS.get(impact - 1).copied())
 }
 
+/// Those who may see the risks they own.
+const MAY_ACCEPT: [&str; 3] = [OWNER, APPROVER, "claire"];
+
 /// The rating midway between inherent and residual.
 fn halfway(from: [usize; 2], to: [usize; 2]) -> [usize; 2] {
     [(from[0] + to[0]).div_ceil(2), (from[1] + to[1]).div_ceil(2)]
@@ -338,6 +341,9 @@ pub(crate) fn plan(plan: &mut Plan) {
         plan.on(row.ago * 3 / 10, move |story| {
             rate_again(story, row, row.residual, row.status).boxed_local()
         });
+        if row.strategy == Accept && MAY_ACCEPT.contains(&row.owner) {
+            plan.on(row.ago * 2 / 10, move |story| accept(story, row).boxed_local());
+        }
     }
 }
 
@@ -393,4 +399,12 @@ async fn rate_again(
     let patch =
         RiskPatch { residual_likelihood, residual_impact, status: Some(status), ..RiskPatch::default() };
     update(story, row, APPROVER, patch).await
+}
+
+async fn accept(story: &mut Story, row: &'static Row) -> Result<()> {
+    let id = *story.risks.get(row.title).context("the risk is not there yet")?;
+    let (scope, until) = (story.by::<grant::RiskRead>(row.owner)?, story.day(-(row.ago % 100 + 30)));
+    risk_criteria::accept(&story.ctx, &scope, id, until, text(row.treatment)?, Precondition::default())
+        .await?;
+    Ok(())
 }

@@ -26,6 +26,7 @@ use attestry_domain::{Parse, Patch, Time, Zone};
 use attestry_mail::{Message, Sent};
 
 use crate::people::{self, OWNER};
+use crate::programme::Begun;
 use crate::stage::Stage;
 
 pub(crate) const NAME: &str = "Northwind Robotics";
@@ -53,7 +54,9 @@ pub(crate) struct Story {
     pub(crate) tasks: HashMap<&'static str, TaskId>,
     pub(crate) automations: HashMap<&'static str, AutomationId>,
     pub(crate) policies: HashMap<&'static str, PolicyId>,
+    /// The first control that meets a requirement, by its code.
     pub(crate) controls: HashMap<&'static str, ControlId>,
+    pub(crate) programme: Begun,
     pub(crate) keys: HashMap<&'static str, ApiKeyId>,
     pub(crate) requests: HashMap<&'static str, AccessRequestId>,
     /// The tokens of portal links, by email address.
@@ -111,6 +114,7 @@ impl Story {
             automations: HashMap::new(),
             policies: HashMap::new(),
             controls: HashMap::new(),
+            programme: Begun::default(),
             keys: HashMap::new(),
             requests: HashMap::new(),
             readers: HashMap::new(),
@@ -225,6 +229,11 @@ impl Story {
 
     pub(crate) fn member(&self, name: &str) -> Result<MemberId> {
         Ok(self.actor(name)?.principal.member)
+    }
+
+    /// Returns the name of a member.
+    pub(crate) fn name_of(&self, member: MemberId) -> Option<&'static str> {
+        self.people.iter().find(|(_, actor)| actor.principal.member == member).map(|(name, _)| *name)
     }
 
     /// Returns the token in the latest mailed link to this address and path.

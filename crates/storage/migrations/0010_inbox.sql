@@ -49,3 +49,8 @@ ALTER TABLE risks ADD COLUMN accepted_at BIGINT;
 ALTER TABLE risks ADD COLUMN accepted_until {key};
 ALTER TABLE risks ADD COLUMN acceptance_reason TEXT;
 CREATE INDEX risks_accepted ON risks (org_id, accepted_until);
+
+-- The first completion of a task that recurs, and the first publication of a policy that was published again; null for
+-- those before this schema.
+ALTER TABLE tasks ADD COLUMN first_completed_at BIGINT;
+ALTER TABLE policies ADD COLUMN first_published_at BIGINT;

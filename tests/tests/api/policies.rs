@@ -72,6 +72,7 @@ async fn a_policy_is_shown_with_the_fields_of_the_contract(app: &TestApp) {
         "department",
         "reviewDate",
         "lastArchivedAt",
+        "firstPublishedAt",
         "lastPublishedAt",
         "assigneeId",
         "approverId",

@@ -169,18 +169,18 @@ body! {
     /// An automation to add: with a script, with a built-in check, or with neither, to get its script later.
     CreateAutomation (Large) {
         name "name": optional Name = "Its name. Can be left out with a check, which has a title.",
-        description "description": nullable LongText = "What it is for.",
-        is_enabled "isEnabled": optional bool = "Whether its schedule and its events start it; true by default.",
+        description "description": nullable LongText = "Its purpose.",
+        is_enabled "isEnabled": optional bool = "True if its schedule and its events start it, the default.",
         schedule "schedule": nullable Schedule = "A cron expression of five fields.",
         time_zone "timeZone": nullable Zone = "The time zone of the schedule; the organization's by default.",
         events "events": optional Events = "The actions of the audit log that start it.",
-        evaluation_criteria "evaluationCriteria": nullable LongText = "What a pass means, in words.",
+        evaluation_criteria "evaluationCriteria": nullable LongText = "The meaning of a pass, in words.",
         script "script": optional Source = "A JavaScript module; becomes version 1.",
         check "check": optional Name = "A built-in check instead of a script.",
         parameters "parameters": optional Parameters = "The parameters of the check.",
         status_on_pass "statusOnPass": nullable TaskStatus = "The status the task gets when a run passes.",
         status_on_fail "statusOnFail": nullable TaskStatus = "The status the task gets when a run does not pass.",
-        keep_evidence "keepEvidence": optional bool = "Whether the evidence of a run is attached to the task; true by default.",
+        keep_evidence "keepEvidence": optional bool = "True if the evidence of a run is attached to the task, the default.",
     }
     example json!({"name": "Certificate", "check": "tls_certificate", "parameters": {"host": "www.example.com"}, "schedule": "0 6 * * 1", "statusOnPass": "done"})
 }
@@ -189,16 +189,16 @@ body! {
     /// The fields to change. Fields that are left out stay as they are; null clears a field.
     UpdateAutomation (Large) {
         name "name": optional Name = "Its name.",
-        description "description": nullable LongText = "What it is for.",
-        is_enabled "isEnabled": optional bool = "Whether its schedule and its events start it.",
+        description "description": nullable LongText = "Its purpose.",
+        is_enabled "isEnabled": optional bool = "True if its schedule and its events start it.",
         schedule "schedule": nullable Schedule = "A cron expression of five fields.",
         time_zone "timeZone": nullable Zone = "The time zone of the schedule; null is the organization's.",
         events "events": optional Events = "The actions of the audit log that start it.",
-        evaluation_criteria "evaluationCriteria": nullable LongText = "What a pass means, in words.",
+        evaluation_criteria "evaluationCriteria": nullable LongText = "The meaning of a pass, in words.",
         parameters "parameters": optional Parameters = "The parameters of the check, all of them.",
         status_on_pass "statusOnPass": nullable TaskStatus = "The status the task gets when a run passes.",
         status_on_fail "statusOnFail": nullable TaskStatus = "The status the task gets when a run does not pass.",
-        keep_evidence "keepEvidence": optional bool = "Whether the evidence of a run is attached to the task.",
+        keep_evidence "keepEvidence": optional bool = "True if the evidence of a run is attached to the task.",
     }
     example json!({"isEnabled": false, "schedule": "0 6 * * *"})
 }

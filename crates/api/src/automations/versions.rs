@@ -63,7 +63,7 @@ body! {
     /// A new version of the script.
     CreateAutomationVersion (Large) {
         script "script": required Source = "A JavaScript module; at most 256 KiB.",
-        changelog "changelog": optional LongText = "What is new in it.",
+        changelog "changelog": optional LongText = "The changes in this version.",
     }
     example json!({"script": SCRIPT, "changelog": "Asks the new server."})
 }

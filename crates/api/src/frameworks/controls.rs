@@ -83,7 +83,7 @@ pub(crate) fn readiness_schema() -> Value {
             "tasks": tally("The tasks linked to it; in place are those that are done and have fresh evidence."),
             "missing": {
                 "type": "array", "items": Missing::json_schema(),
-                "description": "What it lacks before it is ready: an `owner`, a published `policy`, a `task` or policy at all, fresh `evidence`."
+                "description": "The missing parts: an `owner`, a published `policy`, a `task` or policy at all, fresh `evidence`."
             }
         }
     })

@@ -147,12 +147,12 @@ body! {
     /// A requirement of a framework.
     OwnRequirement {
         code "code": required Line<1, MAX_CODE_CHARS> = "Its number or short name.",
-        title "title": required Line<1, MAX_TITLE_CHARS> = "What it is called.",
-        theme "theme": optional Line<0, MAX_TITLE_CHARS> = "What it belongs to.",
-        kind "kind": optional Line<0, MAX_KIND_CHARS> = "What the framework calls it; `control`, if it is left out.",
-        objective "objective": optional AnyText = "What it is for.",
-        guidance "guidance": optional AnyText = "How to meet it.",
-        tags "tags": optional Tags = "What it is about.",
+        title "title": required Line<1, MAX_TITLE_CHARS> = "Its name.",
+        theme "theme": optional Line<0, MAX_TITLE_CHARS> = "Its theme.",
+        kind "kind": optional Line<0, MAX_KIND_CHARS> = "The framework's own word for it; `control` by default.",
+        objective "objective": optional AnyText = "Its purpose.",
+        guidance "guidance": optional AnyText = "Guidance on meeting it.",
+        tags "tags": optional Tags = "Its topics.",
         control_id "controlId": optional Line<0, MAX_KIND_CHARS> = "Its id in an OSCAL catalog; made of the code, if it is left out.",
         group_id "groupId": optional Line<0, MAX_KIND_CHARS> = "The id of its theme there; made of the theme, if it is left out.",
     }
@@ -178,14 +178,14 @@ impl FromJson for OwnRequirements {
 body! {
     /// A custom framework.
     OwnFramework {
-        name "name": required Name = "What it is called.",
+        name "name": required Name = "Its name.",
         alias "alias": nullable Line<1, 50> = "A name for programs: lowercase letters, digits and underscores. Made of the name, if it is left out.",
-        description "description": optional AnyText = "What it is.",
+        description "description": optional AnyText = "A description.",
         version "version": optional Line<0, 100> = "Its edition.",
-        source "source": optional AnyText = "Who publishes it.",
+        source "source": optional AnyText = "The publisher.",
         licence "licence": optional AnyText = "On what terms.",
-        attribution "attribution": optional AnyText = "Who is to be named.",
-        requirements "requirements": required OwnRequirements = "What it asks for.",
+        attribution "attribution": optional AnyText = "The source to be credited.",
+        requirements "requirements": required OwnRequirements = "Its requirements.",
     }
     example json!({
         "name": "Our customers' rules", "requirements": [
@@ -456,7 +456,7 @@ pub(crate) struct DeletedFramework {
 #[utoipa::path(
     delete, path = "/v1/frameworks/{id}", tag = "Frameworks",
     responses(
-        (status = 200, body = FrameworkDeletion, description = "What was deleted."),
+        (status = 200, body = FrameworkDeletion, description = "The number of deleted records."),
         (status = 409, description = "The framework ships with the product, or there are statements for it."),
         (status = 412, description = "`If-Match` does not match."),
     )

@@ -198,7 +198,7 @@ impl IntoParams for AskReadiness {
         ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
         AskReadiness
     ),
-    responses((status = 200, body = ReadinessView, description = "How far each requirement is."))
+    responses((status = 200, body = ReadinessView, description = "The readiness of each requirement."))
 )]
 pub(crate) async fn get_framework_readiness(
     api: State<Api>,

@@ -95,8 +95,8 @@ pub(crate) async fn list_api_keys(
 body! {
     /// A new API key. It acts as you, with your permissions at most.
     CreateApiKey (Large) {
-        name "name": required Name = "What the key is for.",
-        scopes "scopes": optional Scopes = "What the key can do; everything you can (`*`) by default.",
+        name "name": required Name = "The purpose of the key.",
+        scopes "scopes": optional Scopes = "The permissions of the key; all of yours (`*`) by default.",
         expires_at "expiresAt": nullable Time = "When the key stops working; never if left out or null.",
     }
     example json!({"name": "Nightly import", "scopes": ["member:read"], "expiresAt": "2027-11-15T00:00:00.000Z"})

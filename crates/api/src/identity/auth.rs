@@ -273,8 +273,8 @@ body! {
         overdue "overdue": optional bool = "Tasks of yours are overdue.",
         automations "automations": optional bool = "An automation of yours began to fail, or recovered.",
         policies "policies": optional bool = "A policy waits to be approved, revised, reviewed or signed by you.",
-        portal "portal": optional bool = "Somebody asked for access to the trust portal, or its domain broke.",
-        mentioned "mentioned": optional bool = "Somebody mentioned you in a comment.",
+        portal "portal": optional bool = "A visitor asked for access to the trust portal, or its domain stopped working.",
+        mentioned "mentioned": optional bool = "A comment mentions you.",
     }
     example json!({"automations": false})
 }
@@ -319,7 +319,7 @@ body! {
 #[utoipa::path(
     post, path = "/v1/auth/unsubscribe", tag = "Sign-in", request_body = Unsubscribe,
     responses(
-        (status = 200, body = NotificationsView, description = "What is still sent."),
+        (status = 200, body = NotificationsView, description = "The notifications that are still sent."),
         (status = 410, description = "The link is damaged."),
     )
 )]

@@ -197,7 +197,7 @@ body! {
         user_id "userId": required UserId = "The user to add. A deactivated member is reactivated; anybody else is invited.",
         role "role": required Roles = "The member's roles.",
         department "department": optional Department = "The member's department; `none` by default.",
-        is_active "isActive": optional bool = "Whether the member is active; true by default. Somebody who is invited becomes active by accepting.",
+        is_active "isActive": optional bool = "True if the member is active, the default. An invited person becomes active by accepting.",
         device_label_id "deviceLabelId": nullable Count = "The label of the member's devices in a device-management system.",
     }
     example json!({"userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it"})
@@ -374,7 +374,7 @@ pub(crate) struct BulkResult {
 /// Adds many users to the organization
 #[utoipa::path(
     post, path = "/v1/people/bulk", tag = "People", request_body = CreateMembers,
-    responses((status = 201, body = BulkResult, description = "Who was added, and who was not, with the reason."))
+    responses((status = 201, body = BulkResult, description = "The members that were added, and the others with the reason."))
 )]
 pub(crate) async fn create_members(
     api: State<Api>,

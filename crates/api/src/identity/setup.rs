@@ -28,7 +28,7 @@ pub(crate) struct SetupStatus {
 /// Shows whether the installation has to be set up
 #[utoipa::path(
     get, path = "/v1/setup", tag = "Set-up",
-    responses((status = 200, body = SetupStatus, description = "Whether set-up is needed."))
+    responses((status = 200, body = SetupStatus, description = "True if set-up is needed."))
 )]
 pub(crate) async fn get_setup(api: State<Api>, _visitor: Visitor) -> Result<Json<SetupStatus>, Problem> {
     Ok(Json(SetupStatus { needed: setup::is_open(&api.ctx).await? }))

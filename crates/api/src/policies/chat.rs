@@ -70,8 +70,8 @@ impl FromJson for Anything {
 body! {
     /// An earlier message.
     ChatTurn {
-        role "role": required Speaker = "Who said it.",
-        content "content": required Anything = "What was said.",
+        role "role": required Speaker = "The author of the message.",
+        content "content": required Anything = "The text of the message.",
     }
     example json!({"role": "user", "content": "Who approves exceptions?"})
 }
@@ -99,8 +99,8 @@ impl FromJson for History {
 body! {
     /// A request to the assistant.
     AskAboutPolicy (Large) {
-        instructions "instructions": required Text<1, 10_000> = "What change to make, or a question.",
-        chat_history "chatHistory": optional History = "What was said before, oldest first; at most 200,000 characters in all.",
+        instructions "instructions": required Text<1, 10_000> = "The change to make, or a question.",
+        chat_history "chatHistory": optional History = "The earlier messages, oldest first; at most 200,000 characters in all.",
     }
     example json!({
         "instructions": "Rename the Security Lead to CISO.",

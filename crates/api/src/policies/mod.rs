@@ -168,7 +168,8 @@ impl RegisterApi for Policy {
             "isArchived": false, "assigneeId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
             "approverId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "submittedById": "mem_01jcqg3v5mefzr7d0a6w3k9x2b",
             "policyTemplateId": null, "isPublished": true, "currentVersion": 2,
-            "currentVersionId": "pv_01jcqg3v5mefzr7d0a6w3k9x2b", "lastPublishedAt": "2026-11-15T09:30:00.000Z",
+            "currentVersionId": "pv_01jcqg3v5mefzr7d0a6w3k9x2b", "firstPublishedAt": "2026-03-02T09:30:00.000Z",
+            "lastPublishedAt": "2026-11-15T09:30:00.000Z",
             "lastArchivedAt": null, "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
             "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z",
             "signedBy": ["mem_01jcqg3v5mefzr7d0a6w3k9x2b"]
@@ -250,7 +251,7 @@ pub(crate) async fn approve_policy(
 body! {
     /// The reason for not approving a policy.
     DenyPolicy {
-        comment "comment": required CommentText = "What has to change. It becomes a comment on the policy.",
+        comment "comment": required CommentText = "The required changes. They become a comment on the policy.",
     }
     example json!({"comment": "Section 3 does not say who approves exceptions."})
 }

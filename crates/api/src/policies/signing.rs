@@ -253,7 +253,7 @@ pub(crate) struct Reminded {
 #[utoipa::path(
     post, path = "/v1/policies/{id}/remind", tag = "Policies",
     responses(
-        (status = 200, body = Reminded, description = "How many signatures are missing."),
+        (status = 200, body = Reminded, description = "The number of missing signatures."),
         (status = 409, description = "No version of the policy is published."),
     )
 )]

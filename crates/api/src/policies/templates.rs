@@ -141,8 +141,8 @@ body! {
         name "name": optional Name = "The policy's name; the template's, if it is left out.",
         assignee_id "assigneeId": optional MemberId = "The active member who looks after it.",
         organization "organizationName": optional Name = "The organization as the text names it; its name, if it is left out.",
-        contact "contact": optional Name = "Whom the text tells people to ask; your e-mail address, if it is left out.",
-        frequency "frequency": optional ReviewFrequency = "How often it is reviewed; as the template says, if it is left out.",
+        contact "contact": optional Name = "The contact named in the text; your e-mail address by default.",
+        frequency "frequency": optional ReviewFrequency = "The review interval; that of the template by default.",
         time_zone "timeZone": optional Zone = "The time zone of the text's deadlines; the organization's, if it is left out.",
     }
     example json!({"templateId": policy_templates::all().get(1).map(|template| template.id), "contact": "security@example.com"})

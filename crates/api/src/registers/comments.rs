@@ -140,7 +140,11 @@ impl FromQuery for ListComments {
 impl IntoParams for ListComments {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let mut all = vec![
-            lists::required("entityType", schema_of::<Commentable>(), "What the comments are about."),
+            lists::required(
+                "entityType",
+                schema_of::<Commentable>(),
+                "The type of the records with the comments.",
+            ),
             lists::required("entityId", lists::text(), "Its id."),
         ];
         all.extend(lists::plain_parameters());
@@ -175,7 +179,7 @@ body! {
     CreateComment (Large) {
         content "content": required CommentText = "The text of the comment.",
         entity_id "entityId": required Line<1, 64> = "The id of what the comment is about.",
-        entity_type "entityType": required Commentable = "What the comment is about.",
+        entity_type "entityType": required Commentable = "The type of the record to comment on.",
         user_id "userId": optional UserId = "Your own user id; optional.",
         attachments "attachments": optional Enclosures = "Files to attach to the comment.",
         mentions "mentions": optional IdSet<kind::Member> = "Members who are told of it by e-mail; they must be able to see what the comment is about.",

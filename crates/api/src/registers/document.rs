@@ -65,7 +65,7 @@ impl<R: RegisterApi> Document<R> {
                 row.into_iter().filter(|(name, _)| R::GIVEN.contains(&name.as_str())).collect(),
             ),
             _ => (
-                "What to change. Fields that are left out stay as they are; null clears.".to_owned(),
+                "The fields to change. Fields that are left out stay as they are; null clears.".to_owned(),
                 R::change_example(),
             ),
         };
@@ -108,7 +108,7 @@ impl<R: RegisterApi> Document<R> {
                 "nextCursor": {"type": ["string", "null"]},
                 "total": lists::total_schema(),
                 "page": {"type": "integer", "minimum": 1, "description": "The number of this page. Only with `page` or `perPage`."},
-                "pageCount": {"type": "integer", "minimum": 0, "description": "How many pages there are. Only with `page` or `perPage`."}
+                "pageCount": {"type": "integer", "minimum": 0, "description": "The number of pages. Only with `page` or `perPage`."}
             }
         });
         let all = [
@@ -196,7 +196,7 @@ impl<R: RegisterApi> Document<R> {
                 Self::told(id("create", ""), format!("Adds a {one}"))
                     .takes(R::Extension::parameters())
                     .reads(json_of(&format!("Create{name}")))
-                    .answers(201, "What was added.", json_of(name))
+                    .answers(201, "The added records.", json_of(name))
             }),
             Self::operation("/{id}", Route::new(HttpMethod::Get, super::show::<R>), move || {
                 Self::told(id("get", ""), format!("Shows one {one}"))
@@ -239,7 +239,7 @@ impl<R: RegisterApi> Document<R> {
                      Deleting needs the permission to delete.",
                 )
                 .reads(json_of(&format!("Bulk{name}")))
-                .answers(200, "What came of it.", json_of("BulkChangeResult"))
+                .answers(200, "The outcome.", json_of("BulkChangeResult"))
                 .fails(404, "There is no such change that can be undone.")
                 .fails(409, "The filter matches too many rows.")
         })
@@ -279,7 +279,7 @@ impl<R: RegisterApi> Document<R> {
                     )
                     .takes(ImportQuery::parameters())
                     .reads(table())
-                    .answers(200, "What was added, or in a dry run what is wrong.", json_of("ImportResult"))
+                    .answers(200, "The added records, or in a dry run the errors.", json_of("ImportResult"))
             }),
             Self::operation(
                 "/import/preview",

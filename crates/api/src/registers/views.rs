@@ -77,8 +77,8 @@ body! {
     CreateView (Large) {
         list "list": required ViewList = "The list it arranges.",
         name "name": required Name = "Its name.",
-        parameters "parameters": required ViewParameters = "What the list is asked for, by the names of its query parameters; `columns` and `group` are the console's.",
-        is_shared "isShared": optional bool = "Whether everybody sees it, which needs `organization:update`; false if it is left out.",
+        parameters "parameters": required ViewParameters = "The query parameters of the list by their names; `columns` and `group` are the console's.",
+        is_shared "isShared": optional bool = "True to share it with all members, which needs `organization:update`; false by default.",
     }
     example json!({"list": "risks", "name": "High and open", "parameters": {"status": "open,pending", "sort": "residualScore"}})
 }
@@ -87,8 +87,8 @@ body! {
     /// An update of a view. Fields that are left out stay as they are.
     UpdateView (Large) {
         name "name": optional Name = "Its name.",
-        parameters "parameters": optional ViewParameters = "What the list is asked for.",
-        is_shared "isShared": optional bool = "Whether everybody sees it.",
+        parameters "parameters": optional ViewParameters = "The query parameters of the list.",
+        is_shared "isShared": optional bool = "True if all members see it.",
     }
     example json!({"name": "High, open or pending"})
 }

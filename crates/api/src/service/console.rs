@@ -26,6 +26,7 @@ const AREAS: &[&str] = &[
     "forgot-password",
     "reset-password",
     "unsubscribe",
+    "inbox",
     "risks",
     "vendors",
     "tasks",

@@ -205,7 +205,7 @@ pub(crate) struct Verification {
 #[utoipa::path(
     get, path = "/v1/soa/documents/{id}/verify", tag = "Statement of applicability",
     params(VerifySoa),
-    responses((status = 200, body = Verification, description = "Whether it is, and which."))
+    responses((status = 200, body = Verification, description = "True if it is one of the issued ones, and its details."))
 )]
 pub(crate) async fn verify_soa(
     api: State<Api>,

@@ -71,7 +71,7 @@ fn events(filling: Filling, request_id: Arc<str>) -> impl Stream<Item = Result<E
 #[utoipa::path(
     post, path = "/v1/soa/auto-fill", tag = "Statement of applicability", request_body = FillSoa,
     responses(
-        (status = 200, content_type = "text/event-stream", body = String, description = "What is proposed, as it comes.",
+        (status = 200, content_type = "text/event-stream", body = String, description = "The proposals as they arrive.",
          example = json!("data: {\"done\":0,\"total\":93,\"type\":\"progress\"}\n\ndata: {\"proposed\":0,\"type\":\"finish\",\"unanswered\":93}\n\ndata: [DONE]\n\n")),
         (status = 404, description = "There is no such statement."),
         (status = 409, description = "There is a later version."),

@@ -98,7 +98,7 @@ impl PartialSchema for SoaSetup {
             "properties": {
                 "success": {"type": "boolean"},
                 "configuration": {
-                    "type": "object", "description": "What is asked; the same for everyone.",
+                    "type": "object", "description": "The questions; the same for all organizations.",
                     "required": ["id", "frameworkId", "version", "isLatest", "columns", "questions"],
                     "properties": {
                         "id": SoaConfigurationId::json_schema(), "frameworkId": text,
@@ -125,7 +125,7 @@ impl ToSchema for SoaSetup {}
 /// changes nothing.
 #[utoipa::path(
     post, path = "/v1/soa/ensure-setup", tag = "Statement of applicability", request_body = SoaFramework,
-    responses((status = 200, body = SoaSetup, description = "What is asked, and the latest statement."))
+    responses((status = 200, body = SoaSetup, description = "The questions, and the latest statement."))
 )]
 pub(crate) async fn ensure_soa_setup(
     api: State<Api>,
@@ -171,9 +171,9 @@ body! {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
         question_id "questionId": required RequirementId = "The question.",
-        is_applicable "isApplicable": required bool = "Whether the control applies.",
+        is_applicable "isApplicable": required bool = "True if the control applies.",
         justification "justification": nullable Justification = "Why. Required when the control does not apply.",
-        implementation_status "implementationStatus": nullable ImplementationStatus = "How far it is.",
+        implementation_status "implementationStatus": nullable ImplementationStatus = "The state of the implementation.",
         owner_id "ownerId": nullable MemberId = "The active member who owns it.",
         obligation "obligation": nullable Justification = "A law or a contract that asks for it.",
     }
@@ -352,7 +352,7 @@ body! {
     DeclineSoa {
         organization_id "organizationId": required OrganizationId = "Your organization.",
         document_id "documentId": required SoaDocumentId = "The statement.",
-        reason "reason": optional Text<1, 4_000> = "What has to change.",
+        reason "reason": optional Text<1, 4_000> = "The required changes.",
     }
     example json!({"organizationId": ORGANIZATION, "documentId": DOCUMENT, "reason": "8.30 needs an owner."})
 }

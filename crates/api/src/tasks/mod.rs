@@ -44,7 +44,7 @@ impl RegisterApi for Task {
             "id": "tsk_01jcqg3v5mefzr7d0a6w3k9x2b", "reference": "T-98", "title": "Review who has access to production",
             "description": "Export the list of accounts and have each one confirmed.", "status": "todo",
             "assigneeId": null, "department": "it", "frequency": "quarterly", "order": 0, "dueDate": "2026-12-31",
-            "lastCompletedAt": null, "lastEvidenceDate": "2026-09-28",
+            "firstCompletedAt": null, "lastCompletedAt": null, "lastEvidenceDate": "2026-09-28",
             "taskTemplateId": task_templates::all().first().map(|template| template.id), "evidenceStatus": "fresh",
             "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z",
             "updatedAt": "2026-11-15T09:30:00.000Z"
@@ -143,7 +143,7 @@ pub(crate) struct TasksReordered {
 /// Sets the status of many tasks: all of them or none
 #[utoipa::path(
     patch, path = "/v1/tasks/bulk", tag = "Tasks", request_body = SetTaskStatus,
-    responses((status = 200, body = TasksUpdated, description = "How many tasks there are."))
+    responses((status = 200, body = TasksUpdated, description = "The number of tasks."))
 )]
 pub(crate) async fn set_task_status(
     api: State<Api>,
@@ -158,7 +158,7 @@ pub(crate) async fn set_task_status(
 /// Assigns many tasks: all of them or none
 #[utoipa::path(
     patch, path = "/v1/tasks/bulk/assignee", tag = "Tasks", request_body = AssignTasks,
-    responses((status = 200, body = TasksUpdated, description = "How many tasks there are."))
+    responses((status = 200, body = TasksUpdated, description = "The number of tasks."))
 )]
 pub(crate) async fn assign_tasks(
     api: State<Api>,
@@ -181,7 +181,7 @@ pub(crate) async fn assign_tasks(
 /// Deletes their comments, files and automations as well; their history stays.
 #[utoipa::path(
     delete, path = "/v1/tasks/bulk", tag = "Tasks", request_body = DeleteTasks,
-    responses((status = 200, body = TasksDeleted, description = "How many tasks were deleted."))
+    responses((status = 200, body = TasksDeleted, description = "The number of deleted tasks."))
 )]
 pub(crate) async fn delete_tasks(
     api: State<Api>,

@@ -253,7 +253,7 @@ body! {
 #[utoipa::path(
     post, path = "/v1/trust-access/nda/verify", tag = "Trust access", request_body = VerifyNda,
     responses(
-        (status = 200, body = VerificationView, description = "Whether it is, and which."),
+        (status = 200, body = VerificationView, description = "True if it is one of the issued ones, and its details."),
         (status = 413, description = "The file has more than 10 MiB."),
     )
 )]

@@ -168,7 +168,7 @@ impl From<Public> for PortalView {
 #[utoipa::path(
     get, path = "/v1/trust-access/{friendlyUrl}", tag = "Trust access",
     params(("friendlyUrl" = String, Path, description = "The portal's name in its address, or the organization's id.")),
-    responses((status = 200, body = PortalView, description = "What the public sees."))
+    responses((status = 200, body = PortalView, description = "The portal as the public sees it."))
 )]
 pub(crate) async fn get_public_portal(
     api: State<Api>,
@@ -209,9 +209,9 @@ body! {
     RequestAccess (Medium) {
         name "name": required PrintableName = "Your name.",
         email "email": required Email = "Your address at work. Everything that follows is sent there.",
-        company "company": optional PrintableName = "Whom you ask for.",
-        job_title "jobTitle": optional PrintableName = "What you do there.",
-        purpose "purpose": optional LongText = "What you need the documents for.",
+        company "company": optional PrintableName = "Your company.",
+        job_title "jobTitle": optional PrintableName = "Your job.",
+        purpose "purpose": optional LongText = "The reason for the request.",
         requested_duration_days "requestedDurationDays": optional Days = "For how many days.",
         documents "documents": optional Vec<PortalDocument> = "Documents you need that are given out on request only.",
     }

@@ -113,7 +113,7 @@ async fn open(api: &Api, guest: Guest, token: &str) -> Result<reading::Reader, P
     get, path = "/v1/trust-access/access/{token}", tag = "Trust access",
     params(("token" = String, Path, description = "The token of the link.")),
     responses(
-        (status = 200, body = AccessView, description = "Who reads, until when, and what."),
+        (status = 200, body = AccessView, description = "The reader, the expiry of the access, and the documents."),
         (status = 410, description = "The access has expired or was revoked."),
     )
 )]
@@ -233,7 +233,7 @@ pub(crate) async fn list_readable_certificates(
     get, path = "/v1/trust-access/access/{token}/compliance-resources/{framework}", tag = "Trust access",
     params(
         ("token" = String, Path, description = "The token of the link."),
-        ("framework" = inline(FrameworkSchema), Path, description = "What it certifies."),
+        ("framework" = inline(FrameworkSchema), Path, description = "The certified framework."),
     ),
     responses(
         (status = 200, content_type = "application/pdf", body = Vec<u8>, description = "The file."),

@@ -28,7 +28,7 @@ body! {
     /// A certificate to upload.
     UploadCertificate (Large) {
         organization_id "organizationId": required OrganizationId = "Your organization.",
-        framework "framework": required CertificateFramework = "What it certifies; it replaces the one there is.",
+        framework "framework": required CertificateFramework = "The certified framework; an existing certificate is replaced.",
         file_name "fileName": required FileName = "The file name; any path is removed.",
         file_type "fileType": required PdfType = "The media type of a PDF.",
         file_data "fileData": required PdfData = "The PDF in base64; at most 10 MiB when decoded.",
@@ -148,7 +148,7 @@ body! {
     /// The certificate to link to.
     NameCertificate {
         organization_id "organizationId": required OrganizationId = "Your organization.",
-        framework "framework": required CertificateFramework = "What it certifies.",
+        framework "framework": required CertificateFramework = "The certified framework.",
     }
     example json!({"organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "framework": "iso_27001"})
 }
@@ -202,7 +202,7 @@ pub(crate) fn framework(text: &str) -> Result<CertificateFramework, Problem> {
 /// Deletes a certificate
 #[utoipa::path(
     delete, path = "/v1/trust-portal/compliance-resources/{framework}", tag = "Trust portal",
-    params(("framework" = inline(FrameworkSchema), Path, description = "What it certifies.")),
+    params(("framework" = inline(FrameworkSchema), Path, description = "The certified framework.")),
     responses((status = 200, body = CertificateDeletion, description = "The certificate is deleted."))
 )]
 pub(crate) async fn delete_certificate(

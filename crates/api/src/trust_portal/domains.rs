@@ -70,7 +70,7 @@ impl IntoParams for AskedDomain {
 #[utoipa::path(
     get, path = "/v1/trust-portal/domain/status", tag = "Trust portal", params(AskedDomain),
     responses(
-        (status = 200, body = StatusView, description = "What was found."),
+        (status = 200, body = StatusView, description = "The results of the check."),
         (status = 404, description = "The hosting provider does not know the domain."),
         (status = 409, description = "Another organization has verified the domain."),
         (status = 502, description = "The name servers or the hosting provider do not answer."),

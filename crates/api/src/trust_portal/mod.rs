@@ -35,8 +35,8 @@ body! {
     /// The settings of a framework on the portal.
     PortalFramework {
         framework "framework": required CertificateFramework = "The framework.",
-        enabled "enabled": required bool = "Whether the portal shows it, with its certificate if there is one.",
-        status "status": required Progress = "How far the organization is.",
+        enabled "enabled": required bool = "True if the portal shows it, with its certificate if there is one.",
+        status "status": required Progress = "The progress of the organization.",
     }
     example json!({"framework": "iso_27001", "enabled": true, "status": "compliant"})
 }
@@ -85,12 +85,12 @@ body! {
     /// The settings of the portal to change. Fields that are left out stay as they are.
     UpdatePortal (Large) {
         friendly_url "friendlyUrl": nullable FriendlyUrl = "The portal's name in its address; unique. Without one, the organization's id.",
-        status "status": optional PortalStatus = "Whether the public can see the portal.",
+        status "status": optional PortalStatus = "The visibility of the portal.",
         domain "domain": nullable DomainName = "A domain of your own. It is used once its DNS records are found to be right.",
-        contact_email "contactEmail": nullable Email = "Whom the public can write to.",
-        overview "overview": nullable LongText = "What the organization says about its security.",
-        frameworks "frameworks": optional PortalFrameworks = "What is shown of frameworks; those left out stay as they are.",
-        documents "documents": optional PortalDocumentChoices = "Who may read documents; those left out stay as they are. A document nobody chose is hidden.",
+        contact_email "contactEmail": nullable Email = "The address for questions from the public.",
+        overview "overview": nullable LongText = "The organization's own words about its security.",
+        frameworks "frameworks": optional PortalFrameworks = "The frameworks that are shown; those left out stay as they are.",
+        documents "documents": optional PortalDocumentChoices = "The visibility of documents; those left out stay as they are. A document without a choice is hidden.",
         nda_text "ndaText": nullable AgreementText = "Your own agreement in Markdown; null is ours. Placeholders: {{organization}}, {{name}}, {{email}}, {{company}}, {{jobTitle}}, {{date}}, {{duration}}.",
         default_duration_days "defaultDurationDays": optional Days = "For how many days access is given.",
     }

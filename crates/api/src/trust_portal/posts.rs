@@ -106,8 +106,8 @@ body! {
     CreatePortalPost (Medium) {
         kind "kind": required PostKind = "`update` for news, `question` for a question that is often asked.",
         title "title": required Name = "The headline, or the question.",
-        text "text": optional AnyText = "What is new, or the answer.",
-        is_published "isPublished": optional bool = "Whether the public sees it; false by default. Subscribers are told of news when they are first published.",
+        text "text": optional AnyText = "The news, or the answer to the question.",
+        is_published "isPublished": optional bool = "True if the public sees it; false by default. Subscribers are mailed when news is published for the first time.",
     }
     example json!({"kind": "update", "title": "SOC 2 Type 2 report available", "text": "The report for this year can be requested here.", "isPublished": true})
 }
@@ -148,8 +148,8 @@ body! {
     /// The fields of a post to change. Fields that are left out stay as they are.
     UpdatePortalPost (Medium) {
         title "title": optional Name = "The headline, or the question.",
-        text "text": optional AnyText = "What is new, or the answer.",
-        is_published "isPublished": optional bool = "Whether the public sees it.",
+        text "text": optional AnyText = "The news, or the answer to the question.",
+        is_published "isPublished": optional bool = "True if the public sees it.",
     }
     example json!({"isPublished": true})
 }

@@ -86,7 +86,7 @@ impl From<DbError> for Error {
                 },
                 Conflict::EmailTaken => Self::Conflict {
                     code: EMAIL_TAKEN,
-                    message: "Somebody with this e-mail address was added at the same moment; try again."
+                    message: "A person with this e-mail address was added at the same moment; try again."
                         .to_owned(),
                 },
             };

@@ -119,7 +119,7 @@ async fn mail(c: &Change<'_>, to: &User, notice: Notice, told: &[Notification]) 
     let heading = match notice {
         Notice::Assigned => "This was assigned to you",
         Notice::Policies => "A policy or a statement needs you, or has changed",
-        Notice::Mentioned => "Somebody mentioned you in a comment",
+        Notice::Mentioned => "You were mentioned in a comment",
         Notice::Overdue => "You are asked to look at what is overdue",
         Notice::Portal => "The trust portal needs your attention, or has changed",
         _ => "This happened to an automation of yours",

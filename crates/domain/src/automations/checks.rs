@@ -144,7 +144,7 @@ pub const CHECKS: &[Check] = &[
                 "jsonPointer",
                 Kind::Pointer,
                 ParameterDefault::Null,
-                "Where the value is in the JSON, as a JSON Pointer such as /status.",
+                "The place of the value in the JSON, as a JSON Pointer such as /status.",
             ),
             parameter(
                 "expectedValue",
@@ -178,7 +178,7 @@ pub const CHECKS: &[Check] = &[
                 "minReviews",
                 Kind::Integer(0, 6),
                 ParameterDefault::Integer(1),
-                "How many approving reviews must be required.",
+                "The number of approving reviews that must be required.",
             ),
         ],
         script: script!("branch_protection"),

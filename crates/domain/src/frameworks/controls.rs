@@ -16,8 +16,8 @@ macro_rules! control_fields {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            name "name" required $crate::text::Name = "What is done, in a few words.";
-            description "description" default $crate::text::AnyText = "How it is done.";
+            name "name" required $crate::text::Name = "The measure, in a few words.";
+            description "description" default $crate::text::AnyText = "A description of how it is done.";
             department "department" nullable $crate::words::Department = "The department that runs it.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who owns it.";
             review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed.";

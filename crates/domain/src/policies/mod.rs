@@ -78,23 +78,24 @@ macro_rules! policy_fields {
         $then! {
             [$($with)*]
             name "name" required $crate::text::Name = "The policy's name.";
-            description "description" default $crate::text::AnyText = "What it governs, in a sentence or two.";
-            status "status" own $crate::policies::PolicyStatus = "How far it is. Changing the name, the description, the content or the file makes it a draft again; members go on seeing the version that is published.";
+            description "description" default $crate::text::AnyText = "Its subject, in a sentence or two.";
+            status "status" own $crate::policies::PolicyStatus = "The status. Changing the name, the description, the content or the file makes it a draft again; members go on seeing the version that is published.";
             content "content" default $crate::content::Body = "Its text, as the nodes of a rich-text editor.";
             file_id "fileId" nullable $crate::id::AttachmentId = "A PDF or Word file attached to the policy, which is its text in place of `content`.";
-            frequency "frequency" nullable $crate::policies::ReviewFrequency = "How often it is reviewed. Publishing sets the next `reviewDate`.";
+            frequency "frequency" nullable $crate::policies::ReviewFrequency = "The review interval. Publishing sets the next `reviewDate`.";
             department "department" nullable $crate::words::Department = "The department it belongs to.";
-            is_required_to_sign "isRequiredToSign" default $crate::policies::On = "Whether members have to sign it.";
+            is_required_to_sign "isRequiredToSign" default $crate::policies::On = "True if members have to sign it.";
             due_date "dueDate" nullable $crate::date::Date = "The day by which it is to be published.";
             review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed. On that day a published policy goes back to `needs_review`.";
-            is_archived "isArchived" default bool = "Whether it is out of use. Members no longer see it.";
+            is_archived "isArchived" default bool = "True if it is out of use. Members no longer see it.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who looks after it.";
-            approver_id "approverId" noted $crate::id::MemberId = "Who is asked to approve it, or approved it.";
-            submitted_by_id "submittedById" noted $crate::id::MemberId = "Who asked for the approval.";
+            approver_id "approverId" noted $crate::id::MemberId = "The member who is asked to approve it, or approved it.";
+            submitted_by_id "submittedById" noted $crate::id::MemberId = "The member who asked for the approval.";
             policy_template_id "policyTemplateId" noted $crate::id::PolicyTemplateId = "The template it was made from.";
-            is_published "isPublished" own bool = "Whether a version is published.";
+            is_published "isPublished" own bool = "True if a version is published.";
             current_version "currentVersion" noted $crate::policies::version::VersionNumber = "The number of the version that is published.";
             current_version_id "currentVersionId" noted $crate::id::PolicyVersionId = "The version that is published.";
+            first_published_at "firstPublishedAt" noted $crate::time::Time = "When its first version was published.";
             last_published_at "lastPublishedAt" noted $crate::time::Time = "When it was published last.";
             last_archived_at "lastArchivedAt" noted $crate::time::Time = "When it was archived last.";
         }
@@ -180,6 +181,10 @@ impl Policy {
             is_published: true,
             current_version: Some(version.number),
             current_version_id: Some(version.id),
+            first_published_at: self
+                .first_published_at
+                .or(self.last_published_at)
+                .or(Some(version.published_at)),
             last_published_at: Some(version.published_at),
             // A review date in the future is preserved.
             review_date: next.or(self.review_date.filter(|date| *date > today)),

@@ -37,7 +37,7 @@ pub struct Item {
     pub title: String,
     pub assignee: Option<MemberId>,
     pub due: Option<Date>,
-    /// The day on which it was completed last.
+    /// The day on which it was completed for the first time.
     pub completed: Option<Date>,
     pub is_done: bool,
     pub is_blocked: bool,
@@ -53,6 +53,13 @@ impl Item {
             Some(due) if due < today => ItemState::Late,
             _ => ItemState::Due,
         }
+    }
+
+    /// The day by which it was to be completed for the first time. The due date of one that recurs moves on with each
+    /// completion.
+    fn planned(&self) -> Option<Date> {
+        let first = self.completed.filter(|_| self.recurs);
+        first.or(self.due).or(self.completed)
     }
 
     /// The day that places it in a week: that of its completion, or its due date.
@@ -99,7 +106,7 @@ pub struct WeekItems {
 pub struct Forecast {
     /// The items that are open. One that recurs counts until it was completed once.
     pub remaining: usize,
-    /// The items completed in the last four weeks.
+    /// The items completed for the first time in the last four weeks.
     pub completed_lately: usize,
     /// The day on which the last item is completed at this pace; `None` without a pace.
     pub finishes_on: Option<Date>,
@@ -179,8 +186,7 @@ fn burn_up(items: &[Item], start: Date, last: Date, today: Date) -> Vec<BurnUp> 
     loop {
         let done =
             items.iter().filter(|item| item.completed.is_some_and(|day| day <= on && day <= today)).count();
-        let planned =
-            items.iter().filter(|item| item.due.or(item.completed).is_some_and(|day| day <= on)).count();
+        let planned = items.iter().filter(|item| item.planned().is_some_and(|day| day <= on)).count();
         points.push(BurnUp { on, done, planned });
         if on >= last || points.len() >= 1000 {
             return points;
@@ -265,5 +271,10 @@ mod tests {
         let line = burn_up(&items, date("2026-11-18"), date("2026-11-27"), date("2026-11-30"));
         let counts: Vec<(usize, usize)> = line.iter().map(|point| (point.done, point.planned)).collect();
         assert_eq!(counts, [(0, 0), (1, 1), (1, 2)]);
+        // One that recurs stays where it was completed first, wherever its due date has moved to.
+        let again =
+            Item { recurs: true, is_done: false, ..item("a", Some("2027-02-20"), Some("2026-11-18")) };
+        let line = burn_up(&[again], date("2026-11-18"), date("2026-11-27"), date("2026-11-30"));
+        assert!(line.iter().skip(1).all(|point| (point.done, point.planned) == (1, 1)), "{line:?}");
     }
 }

@@ -108,9 +108,9 @@ macro_rules! context_fields {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            question "question" required $crate::text::Name = "What is asked about the organization.";
-            answer "answer" default $crate::text::AnyText = "What is so. Begin with yes or no where that answers it.";
-            tags "tags" default $crate::registers::context_entries::Tags = "What it is about. `premises`, `development` and `outsourced_development` decide which controls a statement of applicability leaves out.";
+            question "question" required $crate::text::Name = "A question about the organization.";
+            answer "answer" default $crate::text::AnyText = "The answer. Begin with yes or no where that answers it.";
+            tags "tags" default $crate::registers::context_entries::Tags = "Its topics. `premises`, `development` and `outsourced_development` decide which controls a statement of applicability leaves out.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who keeps it true.";
             review_date "reviewDate" nullable $crate::date::Date = "When it is to be looked at again.";
         }

@@ -527,7 +527,7 @@ macro_rules! register_structs {
             $(#[doc = $about] pub $field: $crate::register_structs!(@kept $how $type)),*
         }
 
-        #[doc = concat!("What is given of a [`", stringify!($name), "`].")]
+        #[doc = concat!("The given fields of a [`", stringify!($name), "`].")]
         #[derive(Clone, Debug, Default)]
         pub struct $patch {
             $(#[doc = $about] pub $field: $crate::register_structs!(@patch $how $type)),*

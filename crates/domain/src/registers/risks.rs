@@ -75,19 +75,19 @@ macro_rules! risk_fields {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            title "title" required $crate::text::Name = "What could go wrong, in a few words.";
-            description "description" required $crate::text::LongText = "What could go wrong, and why.";
-            category "category" required $crate::registers::risks::RiskCategory = "What the risk is about.";
+            title "title" required $crate::text::Name = "The possible event, in a few words.";
+            description "description" required $crate::text::LongText = "The possible event, and its causes.";
+            category "category" required $crate::registers::risks::RiskCategory = "The category of the risk.";
             department "department" nullable $crate::words::Department = "The department the risk belongs to.";
             status "status" default $crate::registers::risks::RiskStatus = "Any status may follow any other.";
-            likelihood "likelihood" default $crate::registers::scales::Likelihood = "How likely it is before treatment.";
-            impact "impact" default $crate::registers::scales::Impact = "How bad it would be before treatment.";
-            residual_likelihood "residualLikelihood" default $crate::registers::scales::Likelihood = "How likely it is after treatment.";
-            residual_impact "residualImpact" default $crate::registers::scales::Impact = "How bad it would be after treatment.";
-            is_assessed "isAssessed" own bool = "Whether somebody has rated it before treatment; until then that rating is a default.";
-            is_residual_assessed "isResidualAssessed" own bool = "Whether somebody has rated it after treatment; until then that rating is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "What is done about it.";
-            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
+            likelihood "likelihood" default $crate::registers::scales::Likelihood = "The likelihood before treatment.";
+            impact "impact" default $crate::registers::scales::Impact = "The impact before treatment.";
+            residual_likelihood "residualLikelihood" default $crate::registers::scales::Likelihood = "The likelihood after treatment.";
+            residual_impact "residualImpact" default $crate::registers::scales::Impact = "The impact after treatment.";
+            is_assessed "isAssessed" own bool = "True once the rating before treatment was set; until then it is a default.";
+            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set; until then it is a default.";
+            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "The treatment.";
+            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "A description of how it is done.";
             treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
             review_date "reviewDate" nullable $crate::date::Date = "When the risk is to be reviewed.";

@@ -41,19 +41,19 @@ macro_rules! vendor_fields {
         $then! {
             [$($with)*]
             name "name" required $crate::text::Name = "The vendor's name.";
-            description "description" required $crate::text::LongText = "What the vendor does for the organization.";
-            category "category" default $crate::registers::vendors::VendorCategory = "What the vendor provides.";
-            status "status" default $crate::registers::vendors::VendorStatus = "How far the assessment is. Any status may follow any other.";
-            inherent_probability "inherentProbability" default $crate::registers::scales::Likelihood = "How likely a failure is before treatment.";
-            inherent_impact "inherentImpact" default $crate::registers::scales::Impact = "How bad a failure would be before treatment.";
-            residual_probability "residualProbability" default $crate::registers::scales::Likelihood = "How likely a failure is after treatment.";
-            residual_impact "residualImpact" default $crate::registers::scales::Impact = "How bad a failure would be after treatment.";
-            is_assessed "isAssessed" own bool = "Whether somebody has rated it before treatment; until then that rating is a default.";
-            is_residual_assessed "isResidualAssessed" own bool = "Whether somebody has rated it after treatment; until then that rating is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "What is done about what could go wrong.";
-            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "How it is done.";
+            description "description" required $crate::text::LongText = "The services of the vendor.";
+            category "category" default $crate::registers::vendors::VendorCategory = "The category of the vendor.";
+            status "status" default $crate::registers::vendors::VendorStatus = "The status of the assessment. Any status may follow any other.";
+            inherent_probability "inherentProbability" default $crate::registers::scales::Likelihood = "The likelihood of a failure before treatment.";
+            inherent_impact "inherentImpact" default $crate::registers::scales::Impact = "The impact of a failure before treatment.";
+            residual_probability "residualProbability" default $crate::registers::scales::Likelihood = "The likelihood of a failure after treatment.";
+            residual_impact "residualImpact" default $crate::registers::scales::Impact = "The impact of a failure after treatment.";
+            is_assessed "isAssessed" own bool = "True once the rating before treatment was set; until then it is a default.";
+            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set; until then it is a default.";
+            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "The treatment of the risk.";
+            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "A description of how it is done.";
             treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
-            is_sub_processor "isSubProcessor" default bool = "Whether the vendor processes customers' data on the organization's behalf.";
+            is_sub_processor "isSubProcessor" default bool = "True if the vendor processes customers' data on the organization's behalf.";
             website "website" nullable $crate::text::WebAddress = "The vendor's web site; a bare host name gets `https://`.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who manages the vendor.";
             review_date "reviewDate" nullable $crate::date::Date = "When the vendor is to be reviewed.";

@@ -107,14 +107,15 @@ macro_rules! task_fields {
     ($then:ident $($with:tt)*) => {
         $then! {
             [$($with)*]
-            title "title" required $crate::text::Name = "What has to be done, in a few words.";
-            description "description" default $crate::text::AnyText = "How it is done, and what good evidence is.";
+            title "title" required $crate::text::Name = "The work to do, in a few words.";
+            description "description" default $crate::text::AnyText = "The steps, and what counts as good evidence.";
             status "status" default $crate::tasks::TaskStatus = "Any status may follow any other. A recurring task that is done opens again when its period has passed.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who does it.";
             department "department" nullable $crate::words::Department = "The department the task belongs to.";
-            frequency "frequency" nullable $crate::tasks::Frequency = "How often it has to be done; null is once.";
+            frequency "frequency" nullable $crate::tasks::Frequency = "The interval at which it recurs; null for a task that is done once.";
             position "order" default $crate::tasks::Position = "Its place among the tasks of the same status.";
             due_date "dueDate" nullable $crate::date::Date = "The day by which it has to be done.";
+            first_completed_at "firstCompletedAt" noted $crate::time::Time = "When it was done for the first time.";
             last_completed_at "lastCompletedAt" noted $crate::time::Time = "When it was done last.";
             last_evidence_date "lastEvidenceDate" noted $crate::date::Date = "The effective date of its latest evidence.";
             task_template_id "taskTemplateId" nullable $crate::tasks::templates::TemplateId = "The template it was made from.";
@@ -231,7 +232,7 @@ impl Register for Task {
     ];
     const LIVE: &'static [Live<Self>] = &[Live {
         wire: "evidenceStatus",
-        about: "Whether there is evidence, and whether it is younger than one period.",
+        about: "The state of its evidence, which is fresh if it is younger than one period.",
         words: &[
             EvidenceStatus::None.as_str(),
             EvidenceStatus::Fresh.as_str(),
@@ -256,6 +257,7 @@ impl Register for Task {
     fn follow(&mut self, before: Option<&Self>, _given: &TaskPatch, now: Time) {
         let was_done = before.is_some_and(|before| before.status == TaskStatus::Done);
         if self.status == TaskStatus::Done && !was_done {
+            self.first_completed_at = self.first_completed_at.or(self.last_completed_at).or(Some(now));
             self.last_completed_at = Some(now);
         }
     }
@@ -287,6 +289,7 @@ impl Register for Task {
             frequency,
             position,
             due_date,
+            first_completed_at: (),
             last_completed_at: (),
             last_evidence_date: (),
             task_template_id,

@@ -80,7 +80,7 @@ pub fn total_parameter() -> Parameter {
 }
 
 pub fn total_schema() -> RefOr<Schema> {
-    let about = "How many items all pages hold together. Only with `total=true`.";
+    let about = "The number of items on all pages. Only with `total=true`.";
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).description(Some(about)).into()
 }
 
@@ -146,7 +146,7 @@ impl<T: Item> PartialSchema for PageView<T> {
             "properties": {
                 "data": {"type": "array", "items": reference(&T::name())},
                 "count": {"type": "integer", "minimum": 0, "description": "The number of items in this page."},
-                "nextCursor": {"type": ["string", "null"], "description": "Where the next page starts; null on the last page."}
+                "nextCursor": {"type": ["string", "null"], "description": "The cursor of the next page; null on the last page."}
             },
             "example": {"data": [T::example()], "count": 1, "nextCursor": null}
         });
@@ -226,7 +226,7 @@ impl Numbered {
             parameter(
                 "perPage",
                 per_page.into(),
-                "How many items such a page has, in place of `limit`; 50 if only `page` is given.",
+                "The number of items on a page, in place of `limit`; 50 if only `page` is given.",
             ),
         ]
     }
@@ -246,7 +246,7 @@ pub fn offset(query: &mut Query) -> u64 {
 
 pub fn offset_parameter() -> Parameter {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(MAX_OFFSET));
-    parameter("offset", number.into(), "How many items to pass over. A cursor is faster for long lists.")
+    parameter("offset", number.into(), "The number of items to skip. A cursor is faster for long lists.")
 }
 
 /// Returns the page at an offset. The items before it are read and skipped.
@@ -461,7 +461,7 @@ pub fn bare_parameters() -> Vec<Parameter> {
     page_parameters(
         None,
         "The maximum number of items in a page; everything without it.",
-        "Where a page begins, from the `Link` header of the previous one.",
+        "The start of a page, from the `Link` header of the previous one.",
     )
 }
 

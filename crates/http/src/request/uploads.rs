@@ -163,7 +163,7 @@ body! {
         file_name "fileName": required FileName = "The file name; any path is removed.",
         file_type "fileType": required MediaType = "The media type. The content must match it; programs and scripts are refused.",
         file_data "fileData": required FileData = "The file in base64; at most 10 MiB when decoded.",
-        description "description": optional LongText = "What it shows.",
+        description "description": optional LongText = "The subject of the file.",
         effective_date "effectiveDate": optional Date = "The day it is evidence of; on a task, today if it is left out.",
         user_id "userId": optional UserId = "Your own user id; optional.",
     }
