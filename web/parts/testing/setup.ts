@@ -33,6 +33,15 @@ if (typeof window !== 'undefined') {
   const size = { clientWidth: 1280, offsetWidth: 1280, clientHeight: 720, offsetHeight: 720 };
   for (const [name, value] of Object.entries(size)) Object.defineProperty(HTMLElement.prototype, name, { get: () => value });
   HTMLElement.prototype.getBoundingClientRect = () => new DOMRect(0, 0, size.offsetWidth, size.offsetHeight);
+  // The client takes both when it is loaded: addresses are relative to the page, and a test may answer later.
+  globalThis.Request = class extends Request {
+    constructor(input: RequestInfo | URL, init?: RequestInit) {
+      super(typeof input === 'string' ? new URL(input, 'http://localhost') : input, init);
+    }
+  };
+  const send = globalThis.fetch;
+  const late: typeof fetch = (...request) => (globalThis.fetch === late ? send : globalThis.fetch)(...request);
+  globalThis.fetch = late;
   await speak();
   const { cleanup, configure } = await import('@testing-library/react');
   configure({ asyncUtilTimeout: 60_000 });

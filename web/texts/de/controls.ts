@@ -75,6 +75,7 @@ export const controls: Texts['controls'] = {
       add: 'Lieferant hinzufügen',
       none: 'Keine betroffenen Lieferanten.',
     },
+    control: { title: 'Maßnahmen', add: 'Maßnahme hinzufügen', none: 'Noch keine Maßnahmen verknüpft.' },
     remove: (name) => `Verknüpfung mit ${name} aufheben`,
     linked: (name) => `${name} verknüpft`,
     removed: (name) => `Verknüpfung mit ${name} aufgehoben`,

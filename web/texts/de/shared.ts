@@ -202,8 +202,6 @@ export const shared: Shared = {
     attachToComment: 'Datei an den Kommentar anhängen',
     leaveOut: (name) => `${name} entfernen`,
     groups: { about: 'Allgemein', rating: 'Bewertung', treatment: 'Behandlung' },
-    linkedControls: 'Maßnahmen',
-    noControls: 'Keine Maßnahme verknüpft.',
     deleteComment: 'Kommentar löschen',
     editComment: 'Kommentar bearbeiten',
     attach: 'Datei anhängen',

@@ -60,6 +60,7 @@ export const controls = {
     task: { title: 'Tasks and evidence', add: 'Add a task', none: 'No tasks linked yet.' },
     risk: { title: 'Risks', add: 'Add a risk', none: 'No risks linked yet.' },
     vendor: { title: 'Related vendors', add: 'Add a vendor', none: 'No related vendors.' },
+    control: { title: 'Controls', add: 'Add a control', none: 'No controls linked yet.' },
     remove: (name: string) => `Unlink ${name}`,
     linked: (name: string) => `${name} linked`,
     removed: (name: string) => `${name} unlinked`,

@@ -183,8 +183,6 @@ export const shared = {
     attachToComment: 'Attach a file to the comment',
     leaveOut: (name: string) => `Leave out ${name}`,
     groups: { about: 'About', rating: 'Rating', treatment: 'Treatment' },
-    linkedControls: 'Controls',
-    noControls: 'No control is linked.',
     deleteComment: 'Delete comment',
     editComment: 'Edit comment',
     attach: 'Attach a file',
