@@ -102,7 +102,7 @@ function Register() {
       name={(row) => row.reference}
       hrefOf={(row) => addressOf('/controls', { open: row.id, ...pastOf(view) })}
       sort={{ key: 'createdAt', dir: 'asc' }}
-      bulk={mayChange ? { ...controls(), path: '/v1/controls', entity: 'control' } : undefined}
+      bulk={mayChange ? { ...controls(), path: '/v1/controls', entity: 'control', hasLinks: true } : undefined}
       query={query}
       groups={groups(people.name)}
       views="controls"

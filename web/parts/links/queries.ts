@@ -1,4 +1,4 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { fetchAll, search } from '../../api/lists';
 import { call } from '../../api/paths';
 import { words } from '../../api/problem';
@@ -74,15 +74,18 @@ const FOUND = 30;
 export function useFound(kind: Kind | 'control', letters: string, enabled: boolean): Linked[] {
   const { all } = useRequirements(enabled && kind === 'requirement');
   const wanted = letters.trim();
+  const path = kind === 'requirement' ? '' : PATHS[kind];
   const { data } = useQuery({
-    queryKey: ['found', kind === 'requirement' ? '' : PATHS[kind], wanted],
+    queryKey: ['found', path, wanted],
     queryFn: async (): Promise<Linked[]> => {
       if (kind === 'requirement') return [];
       const found = (await search(PATHS[kind], wanted, FOUND)) as Named[];
       return found.map((one) => linkedOf(kind, one));
     },
     enabled: enabled && kind !== 'requirement',
-    placeholderData: keepPreviousData,
+    // What was found stays until the next is, but not among records of another kind.
+    placeholderData: (last: Linked[] | undefined, of?: { queryKey: readonly unknown[] }) =>
+      of?.queryKey[1] === path ? last : undefined,
   });
   if (kind !== 'requirement') return data ?? [];
   const lower = wanted.toLowerCase();
