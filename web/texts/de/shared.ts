@@ -144,6 +144,7 @@ export const shared: Shared = {
     comment: 'Kommentar schreiben',
     new: 'Neuer Eintrag',
     search: 'In der Liste suchen',
+    week: 'Plan: eine Woche später oder früher',
     send: 'Speichern oder senden',
   },
   drafts: {

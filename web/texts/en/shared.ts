@@ -125,6 +125,7 @@ export const shared = {
     comment: 'Write a comment',
     new: 'New record',
     search: 'Search the list',
+    week: 'Plan: move to the next or previous week',
     send: 'Save or send',
   },
   drafts: {
