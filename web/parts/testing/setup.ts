@@ -3,6 +3,13 @@ import { afterEach, beforeEach } from 'vitest';
 // What jsdom lacks and the components ask for.
 if (typeof window !== 'undefined') {
   const { speak } = await import('../../texts');
+  // Node's requests need a whole address, and do not know the signals of jsdom.
+  const Whole = globalThis.Request;
+  globalThis.Request = class extends Whole {
+    constructor(input: RequestInfo | URL, { signal: _, ...options }: RequestInit = {}) {
+      super(typeof input === 'string' ? new URL(input, 'http://localhost') : input, options);
+    }
+  };
   window.matchMedia ??= (query) =>
     ({
       matches: false,
@@ -33,12 +40,7 @@ if (typeof window !== 'undefined') {
   const size = { clientWidth: 1280, offsetWidth: 1280, clientHeight: 720, offsetHeight: 720 };
   for (const [name, value] of Object.entries(size)) Object.defineProperty(HTMLElement.prototype, name, { get: () => value });
   HTMLElement.prototype.getBoundingClientRect = () => new DOMRect(0, 0, size.offsetWidth, size.offsetHeight);
-  // The client takes both when it is loaded: addresses are relative to the page, and a test may answer later.
-  globalThis.Request = class extends Request {
-    constructor(input: RequestInfo | URL, init?: RequestInit) {
-      super(typeof input === 'string' ? new URL(input, 'http://localhost') : input, init);
-    }
-  };
+  // The client keeps the function that is there when it is loaded; a test answers later.
   const send = globalThis.fetch;
   const late: typeof fetch = (...request) => (globalThis.fetch === late ? send : globalThis.fetch)(...request);
   globalThis.fetch = late;
