@@ -7,8 +7,8 @@ import { api } from './api/client';
 import { type ListPath, type RowOf, search } from './api/lists';
 import { chooseOrganization } from './api/organization';
 import { useMe, useSession } from './api/session';
-import { useRequirements } from './controls/queries';
 import { save } from './parts/ExportMenu';
+import { useRequirements } from './parts/links/requirements';
 import type { NavGroup } from './parts/Shell';
 import { NEEDS, type Section } from './settings/sections';
 import { start } from './tasks/automated';
@@ -101,19 +101,18 @@ const KINDS = [
 /** Requirements are loaded once and searched here: there are a few hundred, and they hardly ever change. */
 function useFoundRequirements(words: string): Found[] {
   const { can } = useMe();
-  const { all, frameworks } = useRequirements(words.length > 1 && can('framework:read'));
+  const { all } = useRequirements(words.length > 1 && can('framework:read'));
   if (words.length < 2) return [];
   const wanted = words.toLowerCase();
-  const aliases = new Map(frameworks.map(({ name, alias }) => [name, alias]));
   return all
     .filter(({ code, title }) => code.toLowerCase() === wanted || `${code} ${title}`.toLowerCase().includes(wanted))
     .sort((one, other) => Number(other.code.toLowerCase() === wanted) - Number(one.code.toLowerCase() === wanted))
     .slice(0, FOUND)
-    .map(({ id, code, title, framework }) => ({
+    .map(({ id, code, title, framework, alias }) => ({
       id,
       label: `${code} ${title}`,
       hint: framework,
-      to: `/frameworks/${aliases.get(framework) ?? ''}?open=${id}`,
+      to: `/frameworks/${alias}?open=${id}`,
     }));
 }
 

@@ -6,7 +6,8 @@ import { problemOf } from './problem';
 export type BulkPath = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/controls' | '/v1/policies';
 /** Rows by their ids, or all rows that a list has with these parameters. */
 export type Selection = { ids: string[] } | { filter: Record<string, string>; count: number };
-type Action = { change: object } | { delete: true };
+/** Links are those of controls. */
+export type Action = { change: object } | { link: object } | { unlink: object } | { delete: true };
 export type BulkOutcome = Answer<'/v1/risks/bulk', 'post'>;
 
 /** As many ids as one request takes. */
@@ -23,7 +24,7 @@ async function send(path: BulkPath, body: object): Promise<BulkOutcome> {
   return (await call('post', `${path}/bulk`, { body })).data as BulkOutcome;
 }
 
-/** Changes or deletes the rows of a selection; more ids than one request takes are several changes. */
+/** Changes, links or deletes the rows of a selection; more ids than one request takes are several changes. */
 export async function bulk(path: BulkPath, selection: Selection, action: Action): Promise<BulkOutcome[]> {
   if ('filter' in selection) return [await send(path, { filter: selection.filter, ...action })];
   const outcomes: BulkOutcome[] = [];

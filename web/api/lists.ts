@@ -69,9 +69,9 @@ export function useTotal<P extends ListPath>(path: P, query: Words<P>, enabled =
   return data;
 }
 
-/** The first rows whose name, description or reference holds the words. */
+/** The first rows whose name, description or reference holds the words; without words the first of all. */
 export async function search<P extends ListPath>(path: P, q: string, limit: number): Promise<RowOf<P>[]> {
-  return (await fetchPage(path, { q, limit })).data;
+  return (await fetchPage(path, { q: q || undefined, limit })).data;
 }
 
 /** All rows of a list by their id. */

@@ -23,7 +23,7 @@ export const paths: Record<string, string[]> = {
   policy_version: ['/v1/policies'],
   policy_signature: ['/v1/policies'],
   framework: ['/v1/frameworks'],
-  control: ['/v1/controls', '/v1/frameworks', '/v1/programme'],
+  control: ['/v1/controls', '/v1/frameworks', '/v1/programme', '/v1/soa'],
   programme: ['/v1/programme'],
   context_entry: ['/v1/context'],
   soa_document: ['/v1/soa'],

@@ -9,6 +9,8 @@ import { EmptyState } from '../parts/EmptyState';
 import { MissingPage } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { day, today } from '../parts/format';
+import { type Control, kinds, readiness } from '../parts/links/kinds';
+import { useRequirements } from '../parts/links/requirements';
 import type { Group } from '../parts/list/Arrange';
 import { ListPage } from '../parts/list/ListPage';
 import type { Column } from '../parts/list/Table';
@@ -22,8 +24,8 @@ import { ViewTools } from '../parts/ViewTools';
 import type { Search } from '../routes';
 import { t } from '../texts';
 import css from './controls.module.css';
-import { filters as choices, controls, kinds, readiness } from './fields';
-import { type Control, queryOf, useRequirements } from './queries';
+import { filters as choices, controls } from './fields';
+import { queryOf } from './queries';
 import { Record } from './Record';
 
 export function Controls() {
@@ -100,7 +102,7 @@ function Register() {
       name={(row) => row.reference}
       hrefOf={(row) => addressOf('/controls', { open: row.id, ...pastOf(view) })}
       sort={{ key: 'createdAt', dir: 'asc' }}
-      bulk={mayChange ? { ...controls(), path: '/v1/controls', entity: 'control' } : undefined}
+      bulk={mayChange ? { ...controls(), path: '/v1/controls', entity: 'control', hasLinks: true } : undefined}
       query={query}
       groups={groups(people.name)}
       views="controls"

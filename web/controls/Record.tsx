@@ -12,16 +12,17 @@ import { SectionError } from '../parts/ErrorPage';
 import { Field, type Value } from '../parts/Field';
 import { day } from '../parts/format';
 import { History } from '../parts/History';
+import { type Control, idsOf, readiness } from '../parts/links/kinds';
+import { Links } from '../parts/links/Links';
+import { useRequirements } from '../parts/links/requirements';
 import { Person } from '../parts/Person';
 import type { FieldDefinition } from '../parts/register/definition';
 import { StatusPill } from '../parts/StatusPill';
 import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import css from './controls.module.css';
-import { controls, idsOf, readiness } from './fields';
-import { Links } from './Links';
+import { controls } from './fields';
 import { Missing } from './Missing';
-import { type Control, useRequirements } from './queries';
 
 type Props = { id: string; asOf?: string; onClose: () => void; onStep: (step: 1 | -1) => void };
 

@@ -1,25 +1,7 @@
 import type { FilterField } from '../parts/FilterBar';
+import { idsOf } from '../parts/links/kinds';
 import type { Formed } from '../parts/register/definition';
-import type { Status } from '../parts/StatusPill';
 import { t } from '../texts';
-
-/** What a control is linked to, with where it is found and what it is called there. */
-export const kinds = ['requirement', 'policy', 'task', 'risk', 'vendor'] as const;
-export type Kind = (typeof kinds)[number];
-export const idsOf = {
-  requirement: 'requirementIds',
-  policy: 'policyIds',
-  task: 'taskIds',
-  risk: 'riskIds',
-  vendor: 'vendorIds',
-} as const satisfies Record<Kind, string>;
-
-/** How far a control is: what is linked to it is in place. */
-export const readiness = (): Record<'ready' | 'in_progress' | 'not_started', Status> => ({
-  ready: { label: t.controls.readiness.ready, tone: 'ok', shape: 'check' },
-  in_progress: { label: t.controls.readiness.in_progress, tone: 'info', shape: 'half' },
-  not_started: { label: t.controls.readiness.not_started, tone: 'mute', shape: 'ring' },
-});
 
 export function controls(): Formed {
   return {

@@ -12,6 +12,7 @@ import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { Glyph } from '../parts/glyphs';
+import { LinkedControls } from '../parts/links/Links';
 import { type Column, Table } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
@@ -257,6 +258,7 @@ function Page({ framework }: { framework: One }) {
         <Details
           row={opened}
           framework={framework}
+          asOf={asOf}
           mayMake={can('control:create') && !asOf}
           onClose={() => void go({ open: undefined })}
           onStep={step}
@@ -398,12 +400,14 @@ function Trend({ id, score }: { id: string; score?: number }) {
 function Details({
   row,
   framework,
+  asOf,
   mayMake,
   onClose,
   onStep,
 }: {
   row: Row;
   framework: One;
+  asOf?: string;
   mayMake: boolean;
   onClose: () => void;
   onStep: (step: 1 | -1) => void;
@@ -435,27 +439,13 @@ function Details({
         </section>
       )}
       {row.met && (
-        <section className={css.section}>
-          <h3>{detail.meets}</h3>
-          {row.met.controls.length === 0 && <p className="t3">{detail.noControl}</p>}
-          <ul>
-            {row.met.controls.map(({ id, reference, name, readiness }) => (
-              <li key={id}>
-                <StatusPill {...looks[readiness.status]} />
-                <Link to="/controls" search={{ open: id }} className="link">
-                  {reference} {name}
-                </Link>
-                <span className="t3 num">
-                  {[
-                    readiness.policies.linked && detail.policies(readiness.policies.inPlace, readiness.policies.linked),
-                    readiness.tasks.linked && detail.tasks(readiness.tasks.inPlace, readiness.tasks.linked),
-                  ]
-                    .filter(Boolean)
-                    .join(' · ')}
-                </span>
-              </li>
-            ))}
-          </ul>
+        <div className={css.section}>
+          <LinkedControls
+            kind="requirement"
+            record={{ id: row.id, reference: row.code, name: row.title }}
+            asOf={asOf}
+            none={detail.noControl}
+          />
           {row.met.controls.length > 1 && (
             <Link to="/controls" search={{ requirementId: row.id }} className="link">
               {detail.everyControl}
@@ -466,7 +456,7 @@ function Details({
               {make.one}
             </Button>
           )}
-        </section>
+        </div>
       )}
       {row.mappings.length > 0 && (
         <section className={css.section}>

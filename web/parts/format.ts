@@ -17,8 +17,17 @@ export function iso(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The day after. */
-export const nextDay = (date: string) => iso(new Date(startOf(date).getTime() + 1.5 * DAY));
+/** The date so many days later; earlier for a negative number. */
+export function addDays(date: string, days: number): string {
+  const value = startOf(date);
+  value.setDate(value.getDate() + days);
+  return iso(value);
+}
+
+export const nextDay = (date: string) => addDays(date, 1);
+
+/** The Monday of the week that a date is in. */
+export const mondayOf = (date: string) => addDays(date, -((startOf(date).getDay() + 6) % 7));
 
 /** The number of days from one date to a later one. */
 export const daysBetween = (from: string, to: string) => Math.round((startOf(to).getTime() - startOf(from).getTime()) / DAY);

@@ -33,6 +33,7 @@ const groups = (): [string, Line[]][] => {
         [['C'], keys.comment],
         [['N'], keys.new],
         [['/'], keys.search],
+        [['Alt', '↓', '↑'], keys.week],
       ],
     ],
     [keys.texts, [[[COMMAND, 'Enter'], keys.send]]],

@@ -57,7 +57,14 @@ export function BurnUp({ programme, today }: { programme: Programme; today: stri
   return (
     <div ref={ref} style={{ minHeight: HEIGHT }}>
       {width > 0 && (
-        <svg width={width} height={HEIGHT} role="img" aria-label={words.caption(doneNow, plannedNow, all)} className={css.chart}>
+        <svg
+          width={width}
+          height={HEIGHT}
+          viewBox={`0 0 ${width} ${HEIGHT}`}
+          role="img"
+          aria-label={words.caption(doneNow, plannedNow, all)}
+          className={css.chart}
+        >
           <clipPath id="burn-up">
             <rect x={LEFT} y={0} width={Math.max(0, width - LEFT)} height={HEIGHT} />
           </clipPath>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconArrowBackUp, IconBell, IconLayersSubtract, IconRoute } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { isFirst } from '../api/query';
@@ -9,20 +9,23 @@ import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { EmptyState } from '../parts/EmptyState';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
+import { ExportMenu } from '../parts/ExportMenu';
 import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { day, daysUntil, today as now } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
 import { Table } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { Person } from '../parts/Person';
+import { usePrinting } from '../parts/print';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { BurnUp } from './BurnUp';
-import { columns, phone } from './columns';
+import { columns, isMovable, phone } from './columns';
+import { useDrag, Weeks } from './drag';
 import css from './plan.module.css';
-import { type Item, type Programme, remind, undo, useFrameworks, useProgramme } from './queries';
-import { forecastOf, itemsOf, loadsOf, rowsOf } from './rows';
+import { type Item, move, type Programme, remind, undo, useFrameworks, useProgramme } from './queries';
+import { dateIn, forecastOf, itemsOf, loadsOf, neighbour, paperRowsOf, rowsOf, type Week, weeksOf } from './rows';
 
 export function Plan() {
   const { can } = useMe();
@@ -78,7 +81,7 @@ function Empty() {
 
 function Running({ programme }: { programme: Programme }) {
   const { view, change: go } = useView();
-  const { can } = useMe();
+  const { can, membership } = useMe();
   const navigate = useNavigate();
   const people = usePeople();
   const { ask, dialog } = useConfirm();
@@ -86,17 +89,51 @@ function Running({ programme }: { programme: Programme }) {
   const today = now();
   const { counts, auditDate, canUndoUntil, forecast, lastStartId } = programme;
   const all = useMemo(() => itemsOf(programme), [programme]);
-  const fits = (item: Item) =>
-    (!view.owner || (item.assigneeId ?? NOBODY) === view.owner) &&
-    (!view.state || item.state === view.state) &&
-    (!view.kind || item.kind === view.kind);
-  const rows = rowsOf(programme, today, fits);
+  const isPrinting = usePrinting();
+  const { owner, state, kind } = view;
+  const rows = useMemo(() => {
+    const fits = (item: Item) =>
+      (!owner || (item.assigneeId ?? NOBODY) === owner) && (!state || item.state === state) && (!kind || item.kind === kind);
+    return (isPrinting ? paperRowsOf : rowsOf)(programme, today, fits);
+  }, [programme, today, isPrinting, owner, state, kind]);
   const mayUpdate = can('programme:update');
   const mayMove = { task: can('task:update'), policy: can('policy:update') };
   const shown = useMemo(
     () => columns(people.name, { task: mayMove.task, policy: mayMove.policy }),
     [people.name, mayMove.task, mayMove.policy],
   );
+  const weeks = useMemo(() => weeksOf(programme, today), [programme, today]);
+  const moveTo = (item: Item, week: Week | undefined) => {
+    const due = week && dateIn(week, item.dueDate, today);
+    if (!due || due === item.dueDate) return;
+    void move(item, due, t.plan.list.movedTo(item.reference, week.number, day(due)));
+  };
+  const moved = useRef<string>(undefined);
+  const { frame, drag } = useDrag({
+    items: rows,
+    weeks,
+    isMovable: (item) => isMovable(item, mayMove),
+    onDrop: (item, week) => moveTo(item, week),
+    onKey: (item, by) => {
+      moved.current = item.id;
+      moveTo(item, neighbour(weeks, item, by));
+    },
+  });
+  useEffect(() => {
+    const forget = () => {
+      moved.current = undefined;
+    };
+    addEventListener('pointerdown', forget);
+    return () => removeEventListener('pointerdown', forget);
+  }, []);
+  // A row that was moved by the keyboard is drawn in another place, and keeps the focus there.
+  useLayoutEffect(() => {
+    const id = moved.current;
+    if (id === undefined || document.activeElement !== document.body) return;
+    const row = frame.current?.querySelector<HTMLElement>(`[data-open="${CSS.escape(id)}"]`);
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: 'nearest' });
+  }, [programme, frame]);
   const names = (frameworks.data?.data ?? []).filter(({ id }) => programme.frameworkIds.includes(id)).map(({ name }) => name);
   const done = t.plan.facts.done(counts.done, all.length);
   const isUndoable = mayUpdate && lastStartId !== null && canUndoUntil !== null && canUndoUntil > new Date().toISOString();
@@ -136,47 +173,53 @@ function Running({ programme }: { programme: Programme }) {
           ...(counts.blocked > 0 ? [<span key="blocked">{t.plan.facts.blocked(counts.blocked)}</span>] : []),
         ]}
         actions={
-          mayUpdate && (
-            <>
-              {isUndoable && (
-                <Button
-                  variant="default"
-                  leftSection={<IconArrowBackUp size={16} stroke={1.6} />}
-                  onClick={() =>
-                    ask({
-                      title: t.plan.undoAsk,
-                      text: t.plan.undoText,
-                      verb: t.plan.undo,
-                      act: async () => {
-                        const undone = await undo(lastStartId);
-                        toast(t.plan.undone(undone?.deleted ?? 0));
-                      },
-                    })
-                  }
-                >
-                  {t.plan.undo}
+          <>
+            <ExportMenu path="/v1/programme/export" />
+            {mayUpdate && (
+              <>
+                {isUndoable && (
+                  <Button
+                    variant="default"
+                    leftSection={<IconArrowBackUp size={16} stroke={1.6} />}
+                    onClick={() =>
+                      ask({
+                        title: t.plan.undoAsk,
+                        text: t.plan.undoText,
+                        verb: t.plan.undo,
+                        act: async () => {
+                          const undone = await undo(lastStartId);
+                          toast(t.plan.undone(undone?.deleted ?? 0));
+                        },
+                      })
+                    }
+                  >
+                    {t.plan.undo}
+                  </Button>
+                )}
+                {counts.late > 0 && (
+                  <Button
+                    variant="default"
+                    leftSection={<IconBell size={16} stroke={1.6} />}
+                    onClick={() =>
+                      void remind()
+                        .then(({ members }) => toast(t.plan.reminded(members)))
+                        .catch((error) => toast(words(error), { bad: true }))
+                    }
+                  >
+                    {t.plan.remind}
+                  </Button>
+                )}
+                <Button data-primary onClick={() => void navigate({ to: '/plan/set-up', search: { step: 'frameworks' } })}>
+                  {t.plan.adjust}
                 </Button>
-              )}
-              {counts.late > 0 && (
-                <Button
-                  variant="default"
-                  leftSection={<IconBell size={16} stroke={1.6} />}
-                  onClick={() =>
-                    void remind()
-                      .then(({ members }) => toast(t.plan.reminded(members)))
-                      .catch((error) => toast(words(error), { bad: true }))
-                  }
-                >
-                  {t.plan.remind}
-                </Button>
-              )}
-              <Button data-primary onClick={() => void navigate({ to: '/plan/set-up', search: { step: 'frameworks' } })}>
-                {t.plan.adjust}
-              </Button>
-            </>
-          )
+              </>
+            )}
+          </>
         }
       />
+      <p className={css.paper}>
+        {[t.plan.printed(membership?.name ?? '', day(today)), ...chips.map(({ field, is }) => `${field}: ${is}`)].join(' · ')}
+      </p>
       <div className={css.overview}>
         <section aria-label={t.plan.chart.title}>
           <Forecast programme={programme} today={today} />
@@ -196,17 +239,21 @@ function Running({ programme }: { programme: Programme }) {
         onClear={() => void go({ owner: undefined, state: undefined, kind: undefined })}
         count={t.filters.count(rows.length, all.length)}
       />
-      <Table
-        caption={t.plan.list.caption}
-        rows={rows}
-        columns={shown}
-        rowKey={({ id }) => id}
-        rowName={({ reference }) => reference}
-        href={hrefOf}
-        onOpen={(row) => void navigate({ to: hrefOf(row) as string })}
-        group={({ group }) => group}
-        phone={(row) => phone(row, people.name)}
-      />
+      <div ref={frame}>
+        <Table
+          caption={t.plan.list.caption}
+          rows={rows}
+          columns={shown}
+          rowKey={({ id }) => id}
+          rowName={({ reference }) => reference}
+          href={hrefOf}
+          onOpen={(row) => void navigate({ to: hrefOf(row) as string })}
+          group={({ group }) => group}
+          over={drag?.over?.startsOn}
+          phone={(row) => phone(row, people.name)}
+        />
+      </div>
+      {drag && <Weeks drag={drag} weeks={weeks} />}
       {rows.length === 0 && <p className={css.none}>{t.plan.list.nothing}</p>}
       {dialog}
     </>

@@ -1,14 +1,13 @@
 import { TextInput } from '@mantine/core';
+import { IconGripVertical } from '@tabler/icons-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { words } from '../api/problem';
 import { day, daysUntil } from '../parts/format';
 import { Glyph, type Shape, type Tone } from '../parts/glyphs';
 import type { Column, PhoneLine } from '../parts/list/Table';
 import { Person } from '../parts/Person';
-import { toast } from '../parts/toast';
 import { language, t } from '../texts';
 import css from './plan.module.css';
-import { type Item, setDue } from './queries';
+import { type Item, move } from './queries';
 import type { Row } from './rows';
 
 type Name = (id: string | null) => string | undefined;
@@ -43,7 +42,11 @@ function When({ item: { state, dueDate, completedOn } }: { item: Item }) {
   );
 }
 
-export function columns(name: Name, mayMove: Record<Item['kind'], boolean>): Column<Row>[] {
+type Rights = Record<Item['kind'], boolean>;
+/** What is done stays in the week in which it was completed. */
+export const isMovable = ({ kind, state }: Item, mayMove: Rights) => mayMove[kind] && state !== 'done';
+
+export function columns(name: Name, mayMove: Rights): Column<Row>[] {
   const { list } = t.plan;
   return [
     {
@@ -75,10 +78,20 @@ export function columns(name: Name, mayMove: Record<Item['kind'], boolean>): Col
     {
       key: 'due',
       header: list.due,
-      width: 150,
+      width: 180,
       priority: 1,
       align: 'right',
-      render: (row) => (mayMove[row.kind] && row.state !== 'done' ? <Due item={row} /> : <When item={row} />),
+      render: (row) =>
+        isMovable(row, mayMove) ? (
+          <span className={css.dueCell}>
+            <span className={css.handle} data-drag data-screen aria-hidden="true" title={list.drag}>
+              <IconGripVertical size={14} stroke={1.6} />
+            </span>
+            <Due item={row} />
+          </span>
+        ) : (
+          <When item={row} />
+        ),
     },
   ];
 }
@@ -103,24 +116,13 @@ function Due({ item }: { item: Item }) {
   const isSaving = useRef(false);
   const { list } = t.plan;
 
-  async function move(next: string | null) {
-    await setDue(item, next);
-    const back = () => setDue(item, item.dueDate).catch((problem) => toast(words(problem), { bad: true }));
-    toast(list.moved(item.reference, next ? day(next) : t.edits.none), { undo: back });
-  }
-
   async function save() {
     if (isSaving.current || draft === undefined) return;
     if (draft === '' || draft === item.dueDate) return setDraft(undefined);
     isSaving.current = true;
-    try {
-      await move(draft);
-    } catch (problem) {
-      toast(words(problem), { bad: true });
-    } finally {
-      isSaving.current = false;
-      setDraft(undefined);
-    }
+    await move(item, draft, list.moved(item.reference, day(draft)));
+    isSaving.current = false;
+    setDraft(undefined);
   }
 
   function keys(event: KeyboardEvent) {

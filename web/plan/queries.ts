@@ -1,9 +1,12 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { $api, api, type Schemas } from '../api/client';
 import { call } from '../api/paths';
-import { Problem } from '../api/problem';
-import { refetch } from '../api/query';
+import { Problem, words } from '../api/problem';
+import { queries, refetch } from '../api/query';
 import { named, place } from '../api/records';
+import { today } from '../parts/format';
+import { toast } from '../parts/toast';
+import { withDue } from './rows';
 
 export type Programme = Schemas['Programme'];
 export type ProgrammePlan = Schemas['ProgrammePlan'];
@@ -11,10 +14,12 @@ export type PlanProgramme = Schemas['PlanProgramme'];
 export type Framework = Schemas['Framework'];
 export type Item = Schemas['ProgrammeItem'];
 
+const KEY = ['programme', '/v1/programme'];
+
 /** The programme of the organization; null before one is started. */
 export function useProgramme() {
   return useQuery({
-    queryKey: ['programme', '/v1/programme'],
+    queryKey: KEY,
     queryFn: async (): Promise<Programme | null> => {
       try {
         return (await api.GET('/v1/programme')).data ?? null;
@@ -105,9 +110,29 @@ export async function remind() {
   return data;
 }
 
-/** Moves an item of the plan to another day. */
-export async function setDue({ kind, id }: Item, dueDate: string | null) {
+/** Moves an item of the plan to another day, shown at once. */
+async function setDue({ kind, id }: Item, dueDate: string | null) {
   const path = kind === 'task' ? '/v1/tasks' : '/v1/policies';
-  await call('patch', place(path), { path: named(path, id), body: { dueDate } });
+  await queries.cancelQueries({ queryKey: KEY });
+  const before = queries.getQueryData<Programme | null>(KEY);
+  if (before) queries.setQueryData(KEY, withDue(before, id, dueDate, today()));
+  try {
+    await call('patch', place(path), { path: named(path, id), body: { dueDate } });
+  } catch (error) {
+    queries.setQueryData(KEY, before);
+    throw error;
+  }
   await refetch('/v1/programme', path);
+}
+
+const failed = (problem: unknown) => toast(words(problem), { bad: true });
+
+/** Moves an item of the plan to another day, with a way back. */
+export async function move(item: Item, dueDate: string | null, text: string) {
+  try {
+    await setDue(item, dueDate);
+    toast(text, { undo: () => setDue(item, item.dueDate).catch(failed) });
+  } catch (problem) {
+    failed(problem);
+  }
 }

@@ -4,6 +4,7 @@ import { useMe } from '../api/session';
 import { Field, type Kind } from '../parts/Field';
 import { day, moment } from '../parts/format';
 import { History } from '../parts/History';
+import { LinkedControls } from '../parts/links/Links';
 import { Person } from '../parts/Person';
 import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
@@ -74,6 +75,7 @@ export function Details({ record }: { record: Versioned<PolicyView> }) {
           {policy.lastPublishedAt && moment(policy.lastPublishedAt)}
         </Field>
       </dl>
+      <LinkedControls kind="policy" record={policy} level="h2" />
       <h2>{t.record.history}</h2>
       <History path="/v1/policies" id={policy.id} labels={labels} read={read} />
     </div>

@@ -13,6 +13,7 @@ import { ErrorPage } from '../parts/ErrorPage';
 import { Field } from '../parts/Field';
 import { day, moment, utc } from '../parts/format';
 import { History } from '../parts/History';
+import { LinkedControls } from '../parts/links/Links';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
 import { Person } from '../parts/Person';
@@ -153,6 +154,7 @@ function Page({ id }: { id: string }) {
         <div className={css.main}>
           <Unsaved edits={edits} labels={t.tasks.fields} read={reader(people)} />
           <Fields task={task} save={edits.field} />
+          <LinkedControls kind="task" record={{ ...task, name: task.title }} asOf={asOf} level="h2" />
           {/* Files, runs and comments are those of today. */}
           {!asOf && <EvidenceFiles task={task} section={evidence} />}
           {!asOf && automations.chosen && <Runs automation={automations.chosen} />}

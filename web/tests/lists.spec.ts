@@ -1,5 +1,5 @@
 import { expect, expectAccessible, signIn, test } from './server';
-import { LEAD } from './steps';
+import { ask, LEAD, pick } from './steps';
 
 /** Every list of the console: the same component, so the same rules. */
 const lists = [
@@ -253,6 +253,52 @@ test('many records are changed, undone as one and exported', async ({ page, demo
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(page.getByText(/^\d+ records? (is|are) as before\.$/)).toBeVisible();
   await expect(table.locator('tr[data-row]')).toHaveCount(count);
+  expect(errors).toEqual([]);
+});
+
+test('many controls are linked at once, and the links are undone as one', async ({ page, demo, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'rows are not selected on a phone');
+  const name = 'Doors are locked in the evening';
+  await signIn(page, demo, LEAD);
+  for (const floor of ['ground', 'first']) await ask(page, demo, '/v1/controls', { name: `${name}, ${floor} floor` });
+  const policies = await ask<{ data: { id: string; reference: string; name: string }[] }>(page, demo, '/v1/policies?limit=1');
+  const [policy] = policies.data;
+  const linked = async () =>
+    (await ask<{ data: unknown[] }>(page, demo, `/v1/controls?policyId=${policy?.id}&q=${encodeURIComponent(name)}`)).data.length;
+  await page.goto(`${demo.url}/controls?q=${encodeURIComponent(name)}`);
+  const table = page.getByRole('table', { name: 'Controls' });
+  await expect(table.locator('tr[data-row]')).toHaveCount(2);
+  await table.getByRole('checkbox', { name: 'Select all' }).click();
+  for (const width of [1440, 1024, 768]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expect(page.getByRole('toolbar').getByRole('button', { name: 'Clear selection' })).toBeInViewport({ ratio: 1 });
+  }
+  const choose = async (verb: 'Link' | 'Unlink') => {
+    await page
+      .getByRole('toolbar')
+      .getByRole('button', { name: `${verb}…`, exact: true })
+      .click();
+    const dialog = page.getByRole('dialog', { name: `${verb} 2 controls` });
+    await pick(page, 'Kind', 'Policies');
+    await dialog.getByRole('combobox', { name: 'Records' }).fill(policy?.name ?? '');
+    await page.getByRole('option', { name: `${policy?.reference} ${policy?.name}`, exact: true }).click();
+    await dialog.getByRole('heading', { name: `${verb} 2 controls` }).click();
+    return dialog;
+  };
+  const linking = await choose('Link');
+  await expectAccessible(page, 'many controls and what they are linked to');
+  await linking.getByRole('button', { name: 'Link 2 controls' }).click();
+  await expect(page.getByText('2 records changed.')).toBeVisible();
+  expect(await linked()).toBe(2);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByText('2 records are as before.')).toBeVisible();
+  expect(await linked()).toBe(0);
+
+  await ask(page, demo, '/v1/controls/bulk', { filter: { q: name }, link: { policyIds: [policy?.id] } });
+  await table.getByRole('checkbox', { name: 'Select all' }).click();
+  const unlinking = await choose('Unlink');
+  await unlinking.getByRole('button', { name: 'Unlink 2 controls' }).click();
+  await expect.poll(linked).toBe(0);
   expect(errors).toEqual([]);
 });
 

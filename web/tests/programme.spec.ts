@@ -134,6 +134,75 @@ async function started(page: Page, server: Server) {
   await ask(page, server, '/v1/programme', { frameworkIds: ['iso_27001'], owners, auditDate: inDays(200) });
 }
 
+test('items are moved to another week by the pointer and by the keyboard', async ({ page, fresh, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'a phone has no handles: the date is changed in the record');
+  await started(page, fresh);
+  await page.goto(`${fresh.url}/plan`);
+  const row = page.locator('tr[data-row]').filter({ hasText: /T-\d+/ }).first();
+  const id = (await row.getAttribute('data-row')) ?? '';
+  const due = async () => (await ask<{ dueDate: string }>(page, fresh, `/v1/tasks/${id}`)).dueDate;
+  const before = await due();
+
+  await row.locator('[data-drag]').hover();
+  await page.mouse.down();
+  await page.mouse.move(300, 300, { steps: 3 });
+  const week = page.locator('li[data-group]').last();
+  const startsOn = (await week.getAttribute('data-group')) ?? '';
+  await week.hover();
+  await expect(week).toHaveAttribute('data-over');
+  await page.keyboard.press('Escape');
+  await expect(week).toHaveCount(0);
+  await page.mouse.up();
+  expect(await due()).toBe(before);
+
+  await row.locator('[data-drag]').hover();
+  await page.mouse.down();
+  await page.mouse.move(300, 300, { steps: 3 });
+  await week.hover();
+  await page.mouse.up();
+  await expect(page.getByText(/T-\d+ moved to week \d+, due/)).toBeVisible();
+  await expect.poll(async () => (await due()) >= startsOn).toBe(true);
+  await page.keyboard.press('Control+z');
+  await expect.poll(due).toBe(before);
+
+  const link = page.locator(`[data-open="${id}"]`);
+  await link.focus();
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect(page.getByText(/T-\d+ moved to week \d+, due/)).toBeVisible();
+  await expect.poll(async () => (await due()) > before).toBe(true);
+  await expect(link).toBeFocused();
+  await expectAccessible(page, 'a plan with a moved item');
+  expect(errors).toEqual([]);
+});
+
+test('the plan is exported and printed week by week', async ({ page, fresh, errors }, info) => {
+  test.skip(info.project.name === 'phone', 'the same file, and paper has one width');
+  await started(page, fresh);
+  await page.goto(`${fresh.url}/plan`);
+  for (const [format, end] of [
+    ['CSV', 'csv'],
+    ['Excel (XLSX)', 'xlsx'],
+  ]) {
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: format, exact: true }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(new RegExp(`\\.${end}$`));
+  }
+  await expect(page.getByText('Printed on')).toBeHidden();
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await expect(page.getByRole('heading', { level: 1, name: 'Plan' })).toBeVisible();
+  await expect(page.getByText(/^Acme · Printed on/)).toBeVisible();
+  await expect(page.locator('th[scope=rowgroup]').first()).toHaveText(/^Week \d+/);
+  for (const screen of [page.getByRole('button', { name: 'Export' }), page.locator('[data-drag]').first()])
+    await expect(screen).toBeHidden();
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen' });
+  expect(errors).toEqual([]);
+});
+
 test('the plan can be read on a phone', async ({ page, fresh, errors }, info) => {
   test.skip(info.project.name !== 'phone', 'at the width of a phone');
   await started(page, fresh);

@@ -90,6 +90,47 @@ test('a control is made and linked to a requirement and to a task that proves it
   expect(errors).toEqual([]);
 });
 
+test('the controls of every record are linked and unlinked from its side', async ({ page, demo, errors }, info) => {
+  const name = `Visitors are met on the ${info.project.name}`;
+  await signIn(page, demo, LEAD);
+  const control = await ask<{ id: string; reference: string }>(page, demo, '/v1/controls', { name });
+  const first = async (path: string) => {
+    const found = await ask<{ data: { id: string }[] } | { id: string }[]>(page, demo, `${path}?limit=1`);
+    return (Array.isArray(found) ? found : found.data)[0]?.id ?? '';
+  };
+  const addresses = [
+    `/risks?open=${await first('/v1/risks')}`,
+    `/vendors?open=${await first('/v1/vendors')}`,
+    `/tasks/${await first('/v1/tasks')}`,
+    `/policies/${await first('/v1/policies')}?tab=details`,
+    `/frameworks/iso_27001?open=${await first('/v1/frameworks/iso_27001/requirements')}`,
+  ];
+  for (const address of addresses) {
+    await page.goto(`${demo.url}${address}`);
+    const linked = page.getByRole('region', { name: 'Controls', exact: true });
+    await linked.getByRole('combobox', { name: 'Add a control' }).fill(name);
+    await page.getByRole('option', { name: `${control.reference} ${name}`, exact: true }).click();
+    await expect(linked.getByRole('link', { name })).toBeVisible();
+    await expect(page.getByText(`${control.reference} linked`)).toBeVisible();
+  }
+  await expectAccessible(page, 'a linked requirement');
+
+  // The other end has them all, and leads back.
+  await page.goto(`${demo.url}/controls?open=${control.id}`);
+  const drawer = page.getByRole('complementary', { name: new RegExp(name) });
+  await expect(drawer.getByRole('button', { name: /^Unlink/ })).toHaveCount(addresses.length);
+  await drawer.getByRole('region', { name: 'Risks', exact: true }).getByRole('link').click();
+  await expect(page).toHaveURL(/\/risks\?open=/);
+  for (const address of addresses) {
+    await page.goto(`${demo.url}${address}`);
+    const linked = page.getByRole('region', { name: 'Controls', exact: true });
+    await linked.getByRole('button', { name: new RegExp(`^Unlink.*${name}`) }).click();
+    await expect(linked.getByRole('link', { name })).toHaveCount(0);
+    await expect(page.getByText(`${control.reference} unlinked`)).toBeVisible();
+  }
+  expect(errors).toEqual([]);
+});
+
 test('a framework shows its requirements and what meets them', async ({ page, demo, errors }) => {
   await signIn(page, demo, LEAD);
   await page.goto(`${demo.url}/frameworks`);

@@ -1,7 +1,7 @@
 import { Button, Menu, Modal, Select } from '@mantine/core';
-import { IconDownload, IconPencil, IconTrash, IconUser } from '@tabler/icons-react';
+import { IconDownload, IconLink, IconPencil, IconTrash, IconUnlink, IconUser } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
-import { type BulkOutcome, type BulkPath, bulk, countOf, exportOf, type Selection, undoBulk } from '../../api/bulk';
+import { type Action, type BulkOutcome, type BulkPath, bulk, countOf, exportOf, type Selection, undoBulk } from '../../api/bulk';
 import { saveResponse } from '../../api/download';
 import { usePeople } from '../../api/people';
 import { Problem, words } from '../../api/problem';
@@ -11,6 +11,8 @@ import { t } from '../../texts';
 import { useConfirm } from '../confirm';
 import { TABLES } from '../ExportMenu';
 import { Glyph } from '../glyphs';
+import { BulkLinks } from '../links/BulkLinks';
+import { CHANGED, type Verb } from '../links/queries';
 import type { FieldDefinition } from '../register/definition';
 import { FieldInput, type Given } from '../register/FieldInput';
 import type { Status } from '../StatusPill';
@@ -26,6 +28,8 @@ export type Changes = {
   statuses?: Record<string, Status>;
   /** False where there is no export of it as a table. */
   isTable?: boolean;
+  /** Controls are linked to other records. */
+  hasLinks?: boolean;
 };
 
 type Props = Changes & { selection: Selection; onDone: () => void };
@@ -38,21 +42,24 @@ export function BulkActions(p: Props) {
   const { can } = useMe();
   const people = usePeople();
   const [isEditing, setEditing] = useState(false);
+  const [linking, setLinking] = useState<Verb>();
   const { ask, dialog } = useConfirm();
   const count = countOf(selection);
   const fail = (problem: unknown) => toast(words(problem), { bad: true });
+  const changed = p.hasLinks ? CHANGED : [path];
   const editable = fields.filter(({ name }) => !OWN.includes(name) && !name.endsWith('Ids'));
 
-  async function change(fields: object) {
-    const outcomes = await bulk(path, selection, { change: fields });
-    await refetch(path);
+  const change = (fields: object) => act({ change: fields });
+  async function act(action: Action) {
+    const outcomes = await bulk(path, selection, action);
+    await refetch(...changed);
     onDone();
     toast(told(outcomes), {
       undo: outcomes.some(({ undo }) => undo)
         ? () =>
             undoBulk(path, outcomes)
               .then(async (undone) => {
-                await refetch(path);
+                await refetch(...changed);
                 toast(t.bulk.undone(sum(undone, 'changed'), sum(undone, 'unchanged')));
               })
               .catch(fail)
@@ -101,6 +108,21 @@ export function BulkActions(p: Props) {
       <Button size="xs" variant="subtle" leftSection={<IconPencil size={14} stroke={1.6} />} onClick={() => setEditing(true)}>
         {t.bulk.edit}
       </Button>
+      {p.hasLinks && (
+        <>
+          <Button size="xs" variant="subtle" leftSection={<IconLink size={14} stroke={1.6} />} onClick={() => setLinking('link')}>
+            {t.controls.links.bulk.link}
+          </Button>
+          <Button
+            size="xs"
+            variant="subtle"
+            leftSection={<IconUnlink size={14} stroke={1.6} />}
+            onClick={() => setLinking('unlink')}
+          >
+            {t.controls.links.bulk.unlink}
+          </Button>
+        </>
+      )}
       {p.isTable !== false && (
         <Menu>
           <Menu.Target>
@@ -130,6 +152,14 @@ export function BulkActions(p: Props) {
         </Button>
       )}
       {isEditing && <Edit count={count} fields={editable} labels={labels} onSave={change} onClose={() => setEditing(false)} />}
+      {linking && (
+        <BulkLinks
+          verb={linking}
+          count={count}
+          onSave={(links) => act(linking === 'link' ? { link: links } : { unlink: links })}
+          onClose={() => setLinking(undefined)}
+        />
+      )}
       {dialog}
     </>
   );

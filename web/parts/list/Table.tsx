@@ -67,6 +67,8 @@ type Props<T> = {
   onComment?: (row: T) => void;
   /** What rows that follow each other have in common. */
   group?: (row: T) => { key: string; label: string };
+  /** The group that something is dragged over. */
+  over?: string;
   /** All rows of the list, also those that are not loaded. */
   total?: number;
   /** All of them are selected. */
@@ -175,11 +177,13 @@ type LineProps<T> = {
   unfolds: boolean;
   /** Undefined: rows cannot be selected. */
   isSelected?: boolean;
+  group?: string;
+  isOver: boolean;
   acts: Acts<T>;
 };
 
 const Line = memo(function Line<T>(p: LineProps<T>) {
-  const { row, id, name, href, index, columns, dropped, isActive, isBad, unfolds, isSelected, acts } = p;
+  const { row, id, name, href, index, columns, dropped, isActive, isBad, unfolds, isSelected, group, isOver, acts } = p;
   return (
     <tr
       className={css.row}
@@ -188,6 +192,8 @@ const Line = memo(function Line<T>(p: LineProps<T>) {
       data-selected={isSelected || undefined}
       data-active={isActive || undefined}
       data-bad={isBad || undefined}
+      data-group={group}
+      data-over={isOver || undefined}
     >
       {isSelected !== undefined && (
         <td className={css.pick}>
@@ -373,6 +379,9 @@ export function Table<T>(p: Props<T>) {
               const row = p.rows[index];
               if (row === undefined) return null;
               const key = p.rowKey(row);
+              const group = startOf(index);
+              const own = p.group?.(row).key;
+              const isOver = own !== undefined && own === p.over;
               const line = (
                 <Line
                   key={key}
@@ -387,14 +396,15 @@ export function Table<T>(p: Props<T>) {
                   isBad={p.isBad?.(row) ?? false}
                   unfolds={p.unfolded !== undefined}
                   isSelected={picking?.selected.has(key)}
+                  group={own}
+                  isOver={isOver}
                   acts={acts}
                 />
               );
-              const group = startOf(index);
               if (group)
                 return (
                   <Fragment key={key}>
-                    <tr className={css.group}>
+                    <tr className={css.group} data-group={own} data-over={isOver || undefined}>
                       <th colSpan={span} scope="rowgroup">
                         {group.label}
                       </th>

@@ -1,8 +1,6 @@
 import { Menu, Tabs } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useList } from '../../api/lists';
 import { usePeople } from '../../api/people';
 import { refetch } from '../../api/query';
 import { useEdits, useRecord } from '../../api/records';
@@ -16,6 +14,7 @@ import { Field, type Value } from '../Field';
 import { Files, useFiles } from '../Files';
 import { day } from '../format';
 import { History } from '../History';
+import { LinkedControls } from '../links/Links';
 import { Person } from '../Person';
 import { StatusPill } from '../StatusPill';
 import { Unsaved } from '../Unsaved';
@@ -118,7 +117,11 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
           </dl>
         </section>
       ))}
-      {can('control:read') && !isPast && <LinkedControls d={d} id={id} />}
+      <LinkedControls
+        kind={d.entity}
+        record={{ id, reference: row.reference, name: d.name(row) }}
+        asOf={isPast ? asOf : undefined}
+      />
       <Tabs value={tab} onChange={setTab} keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="history">{t.record.history}</Tabs.Tab>
@@ -147,27 +150,6 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
 const GROUPS = ['about', 'rating', 'treatment'] as const;
 const groupOf = ({ kind, name }: FieldDefinition): (typeof GROUPS)[number] =>
   kind === 'rating' ? 'rating' : name.startsWith('treatment') ? 'treatment' : 'about';
-
-/** The controls that treat it. */
-function LinkedControls({ d, id }: { d: Definition; id: string }) {
-  const { rows, data } = useList('/v1/controls', { [`${d.entity}Id`]: id });
-  if (!data) return null;
-  return (
-    <section className={css.group} aria-label={t.record.linkedControls}>
-      <h3>{t.record.linkedControls}</h3>
-      {rows.length === 0 && <p className="t3">{t.record.noControls}</p>}
-      <ul>
-        {rows.map((one) => (
-          <li key={one.id}>
-            <Link to={'/controls' as string} search={{ open: one.id } as never} className="link">
-              <span className="mono">{one.reference}</span> {one.name}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
 
 /** A value as it reads in the drawer. */
 function Shown({

@@ -3,6 +3,13 @@ import { afterEach, beforeEach } from 'vitest';
 // What jsdom lacks and the components ask for.
 if (typeof window !== 'undefined') {
   const { speak } = await import('../../texts');
+  // Node's requests need a whole address, and do not know the signals of jsdom.
+  const Whole = globalThis.Request;
+  globalThis.Request = class extends Whole {
+    constructor(input: RequestInfo | URL, { signal: _, ...options }: RequestInit = {}) {
+      super(typeof input === 'string' ? new URL(input, 'http://localhost') : input, options);
+    }
+  };
   window.matchMedia ??= (query) =>
     ({
       matches: false,
@@ -33,6 +40,10 @@ if (typeof window !== 'undefined') {
   const size = { clientWidth: 1280, offsetWidth: 1280, clientHeight: 720, offsetHeight: 720 };
   for (const [name, value] of Object.entries(size)) Object.defineProperty(HTMLElement.prototype, name, { get: () => value });
   HTMLElement.prototype.getBoundingClientRect = () => new DOMRect(0, 0, size.offsetWidth, size.offsetHeight);
+  // The client keeps the function that is there when it is loaded; a test answers later.
+  const send = globalThis.fetch;
+  const late: typeof fetch = (...request) => (globalThis.fetch === late ? send : globalThis.fetch)(...request);
+  globalThis.fetch = late;
   await speak();
   const { cleanup, configure } = await import('@testing-library/react');
   configure({ asyncUtilTimeout: 60_000 });

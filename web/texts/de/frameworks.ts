@@ -48,7 +48,6 @@ export const frameworks: Texts['frameworks'] = {
     filterTheme: 'Thema',
     objective: 'Zweck',
     corresponds: 'Entspricht',
-    meets: 'Maßnahmen',
     noControl: 'Noch keine Maßnahme deckt sie ab.',
     kind: 'Art',
     tags: 'Schlagwörter',

@@ -16,6 +16,7 @@ export const plan: Texts['plan'] = {
   reminded: (members) => `${n(members, 'zuständige Person', 'zuständige Personen')} per E-Mail erinnert`,
   undone: (deleted) => `Start rückgängig gemacht, ${n(deleted, 'Eintrag', 'Einträge')} gelöscht`,
   started: (created) => (created === 0 ? 'Plan aktualisiert' : `Plan gestartet, ${n(created, 'Eintrag', 'Einträge')} angelegt`),
+  printed: (organization, day) => `${organization} · Gedruckt am ${day}`,
   empty: {
     title: 'Noch kein Plan',
     lead: 'Wählen Sie Rahmenwerke, beantworten Sie einige Fragen und legen Sie ein Auditdatum fest. Der Plan enthält die nötigen Maßnahmen, Richtlinien und Aufgaben, jede mit Zuständigkeit und Termin.',
@@ -85,6 +86,10 @@ export const plan: Texts['plan'] = {
     changeDue: (reference, day) => `${reference} ist am ${day} fällig. Ändern`,
     dueOf: (reference) => `${reference}: Termin`,
     moved: (reference, day) => `${reference} ist jetzt am ${day} fällig`,
+    movedTo: (reference, week, day) => `${reference} in Woche ${week} verschoben, fällig am ${day}`,
+    drag: 'In eine andere Woche ziehen',
+    weeks: (reference) => `${reference} verschieben nach`,
+    weekName: (week, from, to) => `Woche ${week} · ${from} bis ${to}`,
     nothing: 'Kein Eintrag passt zu diesen Filtern.',
   },
   roles: {

@@ -144,6 +144,7 @@ export const shared: Shared = {
     comment: 'Kommentar schreiben',
     new: 'Neuer Eintrag',
     search: 'In der Liste suchen',
+    week: 'Plan: eine Woche später oder früher',
     send: 'Speichern oder senden',
   },
   drafts: {
@@ -202,8 +203,6 @@ export const shared: Shared = {
     attachToComment: 'Datei an den Kommentar anhängen',
     leaveOut: (name) => `${name} entfernen`,
     groups: { about: 'Allgemein', rating: 'Bewertung', treatment: 'Behandlung' },
-    linkedControls: 'Maßnahmen',
-    noControls: 'Keine Maßnahme verknüpft.',
     deleteComment: 'Kommentar löschen',
     editComment: 'Kommentar bearbeiten',
     attach: 'Datei anhängen',

@@ -46,7 +46,6 @@ export const frameworks = {
     filterTheme: 'Theme',
     objective: 'What it is for',
     corresponds: 'Corresponds to',
-    meets: 'Controls',
     noControl: 'No control covers it yet.',
     kind: 'Kind',
     tags: 'Tags',

@@ -11,6 +11,7 @@ export const plan = {
   reminded: (members: number) => `${n(members, 'owner', 'owners')} of late items will get a mail`,
   undone: (deleted: number) => `Start undone, ${n(deleted, 'record', 'records')} deleted`,
   started: (created: number) => (created === 0 ? 'Plan updated' : `Plan started, ${n(created, 'record', 'records')} created`),
+  printed: (organization: string, day: string) => `${organization} · Printed on ${day}`,
   empty: {
     title: 'No plan yet',
     lead: 'Choose frameworks, answer a few questions and set an audit date. The plan has the controls, policies and tasks that you need, each with an owner and a due date.',
@@ -77,6 +78,10 @@ export const plan = {
     changeDue: (reference: string, day: string) => `${reference} is due ${day}. Change`,
     dueOf: (reference: string) => `${reference}: due date`,
     moved: (reference: string, day: string) => `${reference} is now due ${day}`,
+    movedTo: (reference: string, week: number, day: string) => `${reference} moved to week ${week}, due ${day}`,
+    drag: 'Drag to another week',
+    weeks: (reference: string) => `Move ${reference} to`,
+    weekName: (week: number, from: string, to: string) => `Week ${week} · ${from} to ${to}`,
     nothing: 'Nothing matches these filters.',
   },
   roles: {

@@ -125,6 +125,7 @@ export const shared = {
     comment: 'Write a comment',
     new: 'New record',
     search: 'Search the list',
+    week: 'Plan: move to the next or previous week',
     send: 'Save or send',
   },
   drafts: {
@@ -183,8 +184,6 @@ export const shared = {
     attachToComment: 'Attach a file to the comment',
     leaveOut: (name: string) => `Leave out ${name}`,
     groups: { about: 'About', rating: 'Rating', treatment: 'Treatment' },
-    linkedControls: 'Controls',
-    noControls: 'No control is linked.',
     deleteComment: 'Delete comment',
     editComment: 'Edit comment',
     attach: 'Attach a file',
