@@ -3,6 +3,13 @@ import { afterEach, beforeEach } from 'vitest';
 // What jsdom lacks and the components ask for.
 if (typeof window !== 'undefined') {
   const { speak } = await import('../../texts');
+  // Node's requests need a whole address, and do not know the signals of jsdom.
+  const Whole = globalThis.Request;
+  globalThis.Request = class extends Whole {
+    constructor(input: RequestInfo | URL, { signal: _, ...options }: RequestInit = {}) {
+      super(typeof input === 'string' ? new URL(input, 'http://localhost') : input, options);
+    }
+  };
   window.matchMedia ??= (query) =>
     ({
       matches: false,

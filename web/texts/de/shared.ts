@@ -10,6 +10,7 @@ type Shared = Omit<
   | 'frameworks'
   | 'gate'
   | 'home'
+  | 'inbox'
   | 'people'
   | 'plan'
   | 'policies'
@@ -56,6 +57,7 @@ export const shared: Shared = {
     signOut: 'Abmelden',
     search: 'Suchen',
     searchLabel: 'Suche und Befehle',
+    inbox: (unread) => (unread > 0 ? `Posteingang, ${unread} ungelesen` : 'Posteingang'),
     overdue: (count) => `${count} überfällig`,
     open_: (count) => `${count} offen`,
   },
@@ -275,6 +277,8 @@ export const shared: Shared = {
     uploaded: 'hat eine Datei hochgeladen',
     revoked: 'hat den Zugang entzogen',
     completed: 'hat den Vorgang abgeschlossen',
+    accepted: 'hat das Risiko akzeptiert',
+    acceptance_withdrawn: 'hat die Akzeptanz zurückgezogen',
   },
   bulk: {
     status: 'Status ändern',

@@ -36,6 +36,7 @@ export const shared = {
     signOut: 'Sign out',
     search: 'Search',
     searchLabel: 'Search and commands',
+    inbox: (unread: number) => (unread > 0 ? `Inbox, ${unread} unread` : 'Inbox'),
     overdue: (count: number) => `${count} overdue`,
     open_: (count: number) => `${count} open`,
   },
@@ -255,6 +256,8 @@ export const shared = {
     uploaded: 'uploaded',
     revoked: 'revoked',
     completed: 'completed',
+    accepted: 'accepted',
+    acceptance_withdrawn: 'withdrew the acceptance of',
   } as Record<string, string>,
   bulk: {
     status: 'Set status',
