@@ -30,6 +30,7 @@ test('sentences of the server are told in the language of the console', () => {
   expect(told(item('R-4 Fire (its acceptance ended on 2026-11-20)', { kind: 'overdue' }))).toBe(
     `R-4 Fire: acceptance ended on ${day('2026-11-20')}`,
   );
+  expect(told(item('P-2 Access was not approved: Say who.\nAnd when.'))).toBe('Not approved: P-2 Access: Say who.\nAnd when.');
   expect(told(item('Something new happened'))).toBe('Something new happened');
 });
 

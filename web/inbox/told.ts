@@ -19,6 +19,10 @@ const SENTENCES: [RegExp, (...parts: string[]) => string][] = [
   [/^Please read and sign (.+)$/, (what = '') => t.inbox.says.sign(what)],
   [/^(.+) is due for review$/, (what = '') => t.inbox.says.review(what)],
   [/^(.+) is published as version (\d+)$/, (what = '', version = '') => t.inbox.says.published(what, version)],
+  [/^Approved: (.+)$/, (what = '') => t.inbox.says.approved(what)],
+  [/^Not approved: (.+)$/s, (what = '') => t.inbox.says.notApproved(what)],
+  [/^(.+?) was not approved: (.+)$/s, (what = '', why = '') => t.inbox.says.notApproved(`${what}: ${why}`)],
+  [/^“(.+?)” \((.+?)\) failed: (.*)$/s, (name = '', task = '', why = '') => t.inbox.says.fails(name, task, why)],
   [/^“(.+)” \((.+)\) passes again$/, (automation = '', task = '') => t.inbox.says.passes(automation, task)],
   [/^(.+) asks for access to the trust portal$/, (who = '') => t.inbox.says.requested(who)],
 ];

@@ -7,7 +7,7 @@ const scopes: Record<string, string> = {
   'organization:read': 'Die Einstellungen der Organisation sehen',
   'organization:update': 'Die Einstellungen der Organisation ändern',
   'organization:delete': 'Die Organisation mit allem Inhalt löschen',
-  'profile:read': 'Den eigenen Eintrag unter den Personen sehen',
+  'profile:read': 'Den eigenen Eintrag unter den Personen sehen und den eigenen Posteingang nutzen',
   'member:read': 'Die Personen der Organisation sehen',
   'member:create': 'Personen hinzufügen und einladen',
   'member:update': 'Rollen und Angaben von Personen ändern, Personen reaktivieren',
