@@ -1,6 +1,7 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import {
   IconAlertTriangle,
+  IconBell,
   IconBuildingStore,
   IconCertificate,
   IconChecklist,
@@ -17,6 +18,7 @@ import {
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import { $api, api } from './api/client';
+import { useUnread } from './api/inbox';
 import { useLive } from './api/live';
 import { chooseOrganization } from './api/organization';
 import { useMe, useSession } from './api/session';
@@ -120,11 +122,12 @@ function useGroups(): NavGroup[] {
 
 export function Console() {
   const { data: session } = useSession();
-  const { user, membership } = useMe();
+  const { user, membership, can } = useMe();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme('light') === 'dark';
   const groups = useGroups();
+  const { unread = 0 } = useUnread();
   useLive();
   usePaper();
   const palette = usePalette();
@@ -149,6 +152,7 @@ export function Console() {
         role: t.roles[membership?.role.split(',')[0] ?? ''] ?? membership?.role ?? '',
       }}
       groups={groups}
+      unread={can('profile:read') ? unread : undefined}
       path={path}
       onSearch={palette.open}
       dark={dark}
@@ -159,7 +163,7 @@ export function Console() {
       <Outlet />
       {palette.isAsked && (
         <Suspense>
-          <Palette groups={groups} />
+          <Palette groups={[{ items: [{ path: '/inbox', label: t.inbox.title, icon: IconBell }] }, ...groups]} />
         </Suspense>
       )}
       <KeySheet />

@@ -74,6 +74,7 @@ const page = <const P extends string>(path: P, load: () => Page, name: string) =
 
 const pages = [
   page('/', () => import('./home/Home'), 'Home'),
+  page('/inbox', () => import('./inbox/Inbox'), 'Inbox'),
   page('/risks', () => import('./risks/List'), 'Risks'),
   page('/vendors', () => import('./vendors/List'), 'Vendors'),
   page('/tasks', () => import('./tasks/List'), 'Tasks'),

@@ -24,7 +24,8 @@ const middleware: Middleware = {
   },
 };
 
-export const api = createFetch<paths>({ baseUrl: '/' });
+// The global is looked up at each request, so that tests can replace it.
+export const api = createFetch<paths>({ baseUrl: '/', fetch: (request) => fetch(request) });
 api.use(middleware);
 
 /** `$api.useQuery('get', '/v1/risks', { params })` */

@@ -12,7 +12,9 @@ export const paths: Record<string, string[]> = {
   api_key: ['/v1/organization'],
   secret: ['/v1/organization'],
   'automation-hosts': ['/v1/organization'],
+  chat_channel: ['/v1/chat-channels'],
   risk: ['/v1/risks'],
+  risk_criteria: ['/v1/risk-criteria'],
   vendor: ['/v1/vendors'],
   task: ['/v1/tasks', '/v1/frameworks', '/v1/programme'],
   automation: ['/v1/tasks'],
@@ -78,7 +80,8 @@ async function tell({ event, data }: ServerEvent) {
   if (event === 'reset') return refetch('/v1/', 'session');
   if (!data) return;
   const { entityType } = JSON.parse(data) as { entityType: string };
-  await refetch(...(paths[entityType] ?? []), '/v1/audit-logs');
+  // A change may notify somebody; notifications have no events of their own.
+  await refetch(...(paths[entityType] ?? []), '/v1/audit-logs', '/v1/inbox');
 }
 
 /** The events of a stream, as they come. */

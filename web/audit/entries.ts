@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client';
 import { day } from '../parts/format';
+import { pageOf } from '../parts/places';
 import type { Search } from '../routes';
 import { t } from '../texts';
 
@@ -22,7 +23,8 @@ export function useHead() {
 
 /** What each kind of record can have happen to it, for the filter. */
 export const ACTIONS: Record<string, string[]> = {
-  risk: ['created', 'updated', 'deleted'],
+  risk: ['created', 'updated', 'accepted', 'acceptance_withdrawn', 'deleted'],
+  risk_criteria: ['updated'],
   vendor: ['created', 'updated', 'deleted'],
   task: ['created', 'updated', 'deleted'],
   automation: ['created', 'updated', 'deleted'],
@@ -42,6 +44,7 @@ export const ACTIONS: Record<string, string[]> = {
   api_key: ['created', 'revoked'],
   secret: ['set', 'deleted'],
   'automation-hosts': ['updated'],
+  chat_channel: ['created', 'updated', 'tested', 'deleted'],
   organization: ['created', 'updated', 'deleted', 'restored'],
   comment: ['created', 'updated', 'deleted'],
   attachment: ['created', 'downloaded', 'deleted'],
@@ -92,31 +95,12 @@ export function placeOf({ action, entityType, entityId, state }: Entry): string 
   const about = (field: string) => (state as Record<string, unknown> | null)?.[field];
   const under = (path: string, id: unknown) => (id ? `${path}/${id}` : undefined);
   const places: Record<string, string | undefined> = {
-    risk: `/risks?open=${entityId}`,
-    vendor: `/vendors?open=${entityId}`,
-    control: `/controls?open=${entityId}`,
-    member: `/people?open=${entityId}`,
-    task: under('/tasks', entityId),
     automation: under('/tasks', about('taskId')),
     'automation-run': under('/tasks', about('taskId')),
-    policy: under('/policies', entityId),
     policy_version: under('/policies', about('policyId')),
     policy_signature: under('/policies', about('policyId')),
-    framework: under('/frameworks', entityId),
-    soa_document: '/applicability',
-    soa_answer: '/applicability',
-    context_entry: `/settings/context?open=${entityId}`,
-    api_key: '/settings/keys',
-    secret: '/settings/secrets',
-    'automation-hosts': '/settings/hosts',
-    organization: '/settings/organization',
-    portal: '/trust-portal',
-    portal_post: '/trust-portal',
-    certificate: '/trust-portal',
-    access_request: '/trust-portal',
-    access_grant: '/trust-portal',
   };
-  return places[entityType];
+  return places[entityType] ?? pageOf(entityType, entityId);
 }
 
 /** Fields that change with every entry, or that say what is said elsewhere. */

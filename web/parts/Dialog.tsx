@@ -12,13 +12,16 @@ type Props = {
   act: () => Promise<unknown>;
   onClose: () => void;
   isReady?: boolean;
+  /** The fields in it that show their own problems, and how they are told. */
+  fields?: string[];
+  onErrors?: (errors: Record<string, string>) => void;
   /** What is signed or approved is so by a person: their password is asked for again. */
   withPassword?: boolean;
   children: ReactNode;
 };
 
 /** A question with one verb. The title is the question, the button is the verb. What was typed stays when it fails. */
-export function Dialog({ title, verb, act, onClose, isReady = true, withPassword = false, children }: Props) {
+export function Dialog({ title, verb, act, onClose, isReady = true, fields, onErrors, withPassword = false, children }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const [password, setPassword] = useState('');
@@ -28,14 +31,16 @@ export function Dialog({ title, verb, act, onClose, isReady = true, withPassword
     setBusy(true);
     setProblem(undefined);
     setWrong(undefined);
+    onErrors?.({});
     try {
       if (withPassword) await api.POST('/v1/auth/confirm', { body: { password } });
       await act();
       onClose();
     } catch (error) {
-      const own = error instanceof Problem ? error.fields().password : undefined;
-      if (own) setWrong(own);
-      else setProblem(words(error));
+      const errors = error instanceof Problem ? error.fields() : {};
+      onErrors?.(errors);
+      if (errors.password) setWrong(errors.password);
+      else setProblem(fields && error instanceof Problem ? error.rest(fields) : words(error));
     } finally {
       setBusy(false);
     }

@@ -5,8 +5,10 @@ import { Problem, sentence, words } from '../api/problem';
 import { t } from '../texts';
 import { useDraft } from './drafts';
 import css from './Field.module.css';
+import { withHints } from './hints';
 
 type Choice = { value: string; label: string };
+type Hints = Record<string, string>;
 export type Kind = 'text' | 'long' | 'date' | 'choice' | 'yes';
 export type Value = string | boolean | null;
 
@@ -19,6 +21,8 @@ type Props = {
   /** How the value reads. */
   children: ReactNode;
   choices?: Choice[];
+  /** What the choices mean. */
+  hints?: Hints;
   /** The record it is of: what was typed and not saved is kept under it. */
   record?: string;
   /** Whether it can be emptied. */
@@ -41,7 +45,7 @@ function offsetAt(root: HTMLElement | null, { clientX, clientY }: MouseEvent): n
  * A value that is a button and turns into its input. Saved on leave or Enter; Escape leaves it as it was, and what was
  * typed stays a draft until it is saved or discarded.
  */
-export function Field({ name, label, kind, value, children, choices, record, optional, onSave }: Props) {
+export function Field({ name, label, kind, value, children, choices, hints, record, optional, onSave }: Props) {
   const [draft, setDraft] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
@@ -109,6 +113,7 @@ export function Field({ name, label, kind, value, children, choices, record, opt
         aria-label={label}
         error={problem}
         data={choices}
+        renderOption={withHints(hints)}
         value={draft || null}
         clearable={optional}
         allowDeselect={optional ?? false}

@@ -1,15 +1,9 @@
 import type { CSSProperties } from 'react';
 import type { Schemas } from '../api/client';
+import { impacts, likelihoods, useCriteria } from '../api/criteria';
 import { t } from '../texts';
 import css from './HeatMap.module.css';
 
-export const likelihoods = ['very_unlikely', 'unlikely', 'possible', 'likely', 'very_likely'] as const;
-export const impacts = ['insignificant', 'minor', 'moderate', 'major', 'severe'] as const;
-export type Likelihood = (typeof likelihoods)[number];
-export type Impact = (typeof impacts)[number];
-
-export const likelihoodOf = (level: number) => t.scales.likelihood[likelihoods[level - 1] ?? 'very_unlikely'];
-export const impactOf = (level: number) => t.scales.impact[impacts[level - 1] ?? 'insignificant'];
 export const bandOf = (score: number) => t.scales.bands[band(score) - 1] ?? '';
 
 /** Score is likelihood times impact; the band decides colour and word together. */
@@ -42,10 +36,16 @@ type Props = {
   selected?: Point;
   onSelect?: (cell: Point | undefined) => void;
   ratio?: number;
+  /** The highest score that is tolerated: a line divides the cells above it from the others. */
+  appetite?: number;
   axes?: boolean;
 };
 
-export function HeatMap({ label, counts: all, selected, onSelect, ratio, axes = true }: Props) {
+export function HeatMap({ label, counts: all, selected, onSelect, ratio, appetite, axes = true }: Props) {
+  const criteria = useCriteria();
+  const likelihoodOf = (level: number) => criteria.likelihood[likelihoods[level - 1] ?? 'very_unlikely'];
+  const impactOf = (level: number) => criteria.impact[impacts[level - 1] ?? 'insignificant'];
+  const isAbove = (l: number, i: number) => appetite !== undefined && l * i > appetite;
   const count = (l: number, i: number) => all.find((one) => one.l === l && one.i === i)?.count ?? 0;
   return (
     <div
@@ -66,13 +66,19 @@ export function HeatMap({ label, counts: all, selected, onSelect, ratio, axes = 
           [1, 2, 3, 4, 5].map((i) => {
             const n = count(l, i);
             const on = selected?.l === l && selected?.i === i;
-            const text = t.scales.cell(likelihoodOf(l), impactOf(i), n, bandOf(l * i));
+            const cell = t.scales.cell(likelihoodOf(l), impactOf(i), n, bandOf(l * i));
+            const text = isAbove(l, i) ? `${cell}, ${t.scales.above}` : cell;
+            const edges = {
+              'data-bottom': (isAbove(l, i) && l > 1 && !isAbove(l - 1, i)) || undefined,
+              'data-left': (isAbove(l, i) && i > 1 && !isAbove(l, i - 1)) || undefined,
+            };
             return onSelect ? (
               <button
                 key={`${l}${i}`}
                 type="button"
                 className={css.cell}
                 data-cell
+                {...edges}
                 style={paint(l * i)}
                 data-on={on || undefined}
                 data-dim={(selected && !on) || undefined}
@@ -84,7 +90,7 @@ export function HeatMap({ label, counts: all, selected, onSelect, ratio, axes = 
                 {n || ''}
               </button>
             ) : (
-              <span key={`${l}${i}`} className={css.cell} style={paint(l * i)} title={text}>
+              <span key={`${l}${i}`} className={css.cell} {...edges} style={paint(l * i)} title={text}>
                 {n || ''}
               </span>
             );
@@ -102,7 +108,7 @@ export function HeatMap({ label, counts: all, selected, onSelect, ratio, axes = 
   );
 }
 
-export function HeatLegend() {
+export function HeatLegend({ appetite }: { appetite?: number }) {
   return (
     <div className={css.legend}>
       {t.scales.bands.map((b, n) => (
@@ -111,6 +117,12 @@ export function HeatLegend() {
           {b}
         </span>
       ))}
+      {appetite !== undefined && (
+        <span className={css.key}>
+          <span className={css.edge} />
+          {t.scales.aboveAppetite(appetite)}
+        </span>
+      )}
     </div>
   );
 }

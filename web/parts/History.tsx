@@ -34,6 +34,12 @@ export function History({ path, id, labels, read }: { path: HistoryPath; id: str
 /** An entry of the journal as a line of a timeline. */
 export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
   const verb = entry.action.split('.').at(-1) ?? '';
+  const own: Record<string, string> = {
+    created: t.record.created,
+    deleted: t.record.deleted,
+    accepted: t.record.accepted,
+    acceptance_withdrawn: t.record.acceptanceWithdrawn,
+  };
   const changes = verb === 'created' ? [] : entry.changes.filter(({ field }) => labels[field]);
   const reads = (field: string, value: unknown) =>
     value === null || value === undefined || value === '' ? t.edits.none : (read(field, value) ?? plain(value));
@@ -41,14 +47,7 @@ export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
     id: entry.id,
     actor: entry.actor.name ?? entry.actor.memberName ?? t.record.system,
     machine: entry.actor.type !== 'member',
-    verb:
-      verb === 'created'
-        ? t.record.created
-        : verb === 'deleted'
-          ? t.record.deleted
-          : changes.length > 0
-            ? t.record.changed(changes.length)
-            : (t.verbs[verb] ?? entry.action),
+    verb: own[verb] ?? (changes.length > 0 ? t.record.changed(changes.length) : (t.verbs[verb] ?? entry.action)),
     when: moment(entry.at),
     at: utc(entry.at),
     changes: changes.map((change) => ({

@@ -1,6 +1,7 @@
 import { ActionIcon, Drawer, Kbd, Menu, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import {
+  IconBell,
   IconCheck,
   IconChevronDown,
   IconLayoutSidebar,
@@ -29,6 +30,8 @@ type Props = {
   onOrg: (id: string) => void;
   user: { name: string; role: string };
   groups: NavGroup[];
+  /** The number of unread notifications; undefined without an inbox. */
+  unread?: number;
   path: string;
   onSearch: () => void;
   dark: boolean;
@@ -90,6 +93,23 @@ function Groups({ groups, path, onGo }: Pick<Props, 'groups' | 'path'> & { onGo?
     </nav>
   );
 }
+
+function Bell({ unread, path }: { unread: number; path: string }) {
+  return (
+    <Link
+      to={'/inbox' as string}
+      className={css.bell}
+      aria-label={t.nav.inbox(unread)}
+      title={t.nav.inbox(unread)}
+      aria-current={path === '/inbox' ? 'page' : undefined}
+    >
+      <IconBell size={17} stroke={1.6} />
+      {unread > 0 && <span className={css.count}>{unread > MAX_COUNT ? `${MAX_COUNT}+` : unread}</span>}
+    </Link>
+  );
+}
+
+const MAX_COUNT = 99;
 
 export function Shell(p: Props) {
   const [narrow, setNarrow] = useState(false);
@@ -162,11 +182,14 @@ export function Shell(p: Props) {
       </a>
       <div className={css.rail} data-screen>
         {org}
-        <button type="button" className={`plain ${css.search}`} onClick={p.onSearch} aria-label={t.nav.searchLabel}>
-          <IconSearch size={15} stroke={1.7} />
-          <span>{t.nav.search}</span>
-          <Kbd>{COMMAND === '⌘' ? '⌘K' : `${COMMAND} K`}</Kbd>
-        </button>
+        <div className={css.find}>
+          <button type="button" className={`plain ${css.search}`} onClick={p.onSearch} aria-label={t.nav.searchLabel}>
+            <IconSearch size={15} stroke={1.7} />
+            <span>{t.nav.search}</span>
+            <Kbd>{COMMAND === '⌘' ? '⌘K' : `${COMMAND} K`}</Kbd>
+          </button>
+          {p.unread !== undefined && <Bell unread={p.unread} path={p.path} />}
+        </div>
         <Groups groups={p.groups} path={p.path} />
         {user}
       </div>
@@ -175,6 +198,7 @@ export function Shell(p: Props) {
           <IconMenu2 size={20} stroke={1.6} />
         </ActionIcon>
         <b className="clip">{p.org}</b>
+        {p.unread !== undefined && <Bell unread={p.unread} path={p.path} />}
         <ActionIcon size={44} aria-label={t.nav.searchLabel} onClick={p.onSearch}>
           <IconSearch size={19} stroke={1.6} />
         </ActionIcon>

@@ -5,10 +5,12 @@ import { MissingPage } from '../parts/ErrorPage';
 import { PageHeader } from '../parts/PageHeader';
 import { t } from '../texts';
 import { Account } from './Account';
+import { ChatChannels } from './ChatChannels';
 import { Context } from './Context';
 import { Hosts } from './Hosts';
 import { Keys } from './Keys';
 import { Organization } from './Organization';
+import { RiskCriteria } from './RiskCriteria';
 import { Secrets } from './Secrets';
 import { NEEDS, type Section } from './sections';
 import css from './settings.module.css';
@@ -16,9 +18,11 @@ import css from './settings.module.css';
 /** What there is to set, and what one must be allowed to see it. */
 const SECTIONS: { name: Section; page: ComponentType }[] = [
   { name: 'organization', page: Organization },
+  { name: 'criteria', page: RiskCriteria },
   { name: 'keys', page: Keys },
   { name: 'secrets', page: Secrets },
   { name: 'hosts', page: Hosts },
+  { name: 'chat', page: ChatChannels },
   { name: 'context', page: Context },
   { name: 'account', page: Account },
 ];

@@ -5,9 +5,11 @@ export type Section = keyof typeof t.settings.sections;
 /** The permission that each part of the settings needs. */
 export const NEEDS: Record<Section, string | undefined> = {
   organization: 'organization:read',
+  criteria: 'risk:read',
   keys: 'api-key:read',
   secrets: 'secret:read',
   hosts: 'automation:read',
+  chat: 'organization:read',
   context: 'context:read',
   account: undefined,
 };

@@ -4,6 +4,7 @@ import { LEAD } from './steps';
 /** Every page of the console, in light and dark, at both widths: it shows, without errors, for everybody. */
 const pages = [
   '/',
+  '/inbox',
   '/risks',
   '/vendors',
   '/tasks',
@@ -19,6 +20,8 @@ const pages = [
   '/audit',
   '/settings',
   '/settings/account',
+  '/settings/chat',
+  '/settings/criteria',
   '/nowhere',
 ];
 

@@ -3,6 +3,7 @@ import { controls } from './de/controls';
 import { frameworks } from './de/frameworks';
 import { gate } from './de/gate';
 import { home } from './de/home';
+import { inbox } from './de/inbox';
 import { people } from './de/people';
 import { plan } from './de/plan';
 import { policies } from './de/policies';
@@ -23,6 +24,7 @@ const de: Texts = {
   frameworks,
   gate,
   home,
+  inbox,
   people,
   plan,
   policies,

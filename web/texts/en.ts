@@ -3,6 +3,7 @@ import { controls } from './en/controls';
 import { frameworks } from './en/frameworks';
 import { gate } from './en/gate';
 import { home } from './en/home';
+import { inbox } from './en/inbox';
 import { people } from './en/people';
 import { plan } from './en/plan';
 import { policies } from './en/policies';
@@ -21,6 +22,7 @@ export default {
   frameworks,
   gate,
   home,
+  inbox,
   people,
   plan,
   policies,

@@ -1,11 +1,12 @@
 import type { Schemas } from '../api/client';
-import type { Definition, Row } from '../parts/register/definition';
+import type { Criteria } from '../api/criteria';
+import { type Definition, type Row, ratingFields } from '../parts/register/definition';
 import { t } from '../texts';
 
 type Vendor = Schemas['VendorView'];
 const values = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }));
 
-export function vendors(): Definition {
+export function vendors(criteria: Criteria): Definition {
   const { fields, status, category } = t.vendors;
   const yes = { true: t.filters.yes, false: t.filters.no };
   return {
@@ -25,6 +26,7 @@ export function vendors(): Definition {
       inherent: { likelihood: 'inherentProbability', impact: 'inherentImpact' },
       residual: { likelihood: 'residualProbability', impact: 'residualImpact' },
     },
+    criteria,
     filters: [
       { key: 'status', isMany: true, label: fields.status, values: values(status) },
       { key: 'category', isMany: true, label: fields.category, values: values(category) },
@@ -43,10 +45,7 @@ export function vendors(): Definition {
       { name: 'category', kind: 'choice', choices: category, asked: true },
       { name: 'website', kind: 'text', optional: true, asked: true, help: t.vendors.websiteHelp },
       { name: 'isSubProcessor', kind: 'yes', asked: true },
-      { name: 'inherentProbability', kind: 'rating', choices: t.scales.likelihood, asked: true },
-      { name: 'inherentImpact', kind: 'rating', choices: t.scales.impact, asked: true },
-      { name: 'residualProbability', kind: 'rating', choices: t.scales.likelihood, asked: true },
-      { name: 'residualImpact', kind: 'rating', choices: t.scales.impact, asked: true },
+      ...ratingFields(criteria, ['inherentProbability', 'inherentImpact', 'residualProbability', 'residualImpact']),
       { name: 'treatmentStrategy', kind: 'choice', choices: t.risks.treatment, asked: true },
       { name: 'treatmentStrategyDescription', kind: 'long', optional: true },
       { name: 'reviewDate', kind: 'date', optional: true, asked: true },

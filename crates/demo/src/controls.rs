@@ -1,5 +1,4 @@
-//! A custom framework, and the links of controls that the programme does not know: to the risks they treat, and to
-//! tasks of the organization's own.
+//! A custom framework, and the links of controls to the risks they treat.
 
 use anyhow::{Context, Result};
 use attestry_app::core::precondition::Precondition;
@@ -15,7 +14,7 @@ use futures_util::FutureExt;
 use crate::people::OWNER;
 use crate::plan::Plan;
 use crate::story::Story;
-use crate::{programme, risks, tasks};
+use crate::{programme, risks};
 
 /// The custom framework: requirements of customers for their suppliers.
 const CUSTOMERS: &[(&str, &str, &str, &str)] = &[
@@ -64,9 +63,6 @@ pub(crate) fn plan(plan: &mut Plan) {
         let ago = (row.ago - 2).min(programme::START - 2);
         plan.on(ago, move |story| treat(story, row.title, row.controls).boxed_local());
     }
-    for row in tasks::ROWS {
-        plan.on(row.ago - 1, move |story| prove(story, row.key, row.controls).boxed_local());
-    }
 }
 
 pub(crate) fn iso() -> Result<&'static Framework> {
@@ -97,23 +93,11 @@ async fn add_framework(story: &mut Story) -> Result<()> {
 
 /// Links the controls that meet these requirements to a risk.
 async fn treat(story: &mut Story, title: &'static str, codes: &'static [&'static str]) -> Result<()> {
-    let id = *story.risks.get(title).context("the risk is not there yet")?;
-    let patch = ControlPatch { risk_ids: Some(IdSet::new(vec![id])), ..ControlPatch::default() };
-    link(story, codes, patch).await
-}
-
-/// Links the controls that meet these requirements to a task.
-async fn prove(story: &mut Story, key: &'static str, codes: &'static [&'static str]) -> Result<()> {
-    let patch =
-        ControlPatch { task_ids: Some(IdSet::new(vec![story.task(key)?])), ..ControlPatch::default() };
-    link(story, codes, patch).await
-}
-
-async fn link(story: &mut Story, codes: &'static [&'static str], patch: ControlPatch) -> Result<()> {
+    let risk = *story.risks.get(title).context("the risk is not there yet")?;
+    let patch = ControlPatch { risk_ids: Some(IdSet::new(vec![risk])), ..ControlPatch::default() };
     for code in codes {
         let id = *story.controls.get(code).with_context(|| format!("no control meets {code}"))?;
-        let scope = story.by::<grant::ControlUpdate>(OWNER)?;
-        let patch = patch.clone();
+        let (scope, patch) = (story.by::<grant::ControlUpdate>(OWNER)?, patch.clone());
         controls::link(&story.ctx, &scope, id, patch, Linking::Add, Precondition::default()).await?;
     }
     Ok(())

@@ -18,12 +18,12 @@ use crate::people::{self, OWNER};
 use crate::plan::Plan;
 use crate::story::{Story, text};
 
-pub(crate) struct Row {
-    pub(crate) key: &'static str,
+struct Row {
+    key: &'static str,
     /// The title of a task of the programme, or a custom one.
     title: &'static str,
     assignee: &'static str,
-    pub(crate) ago: i64,
+    ago: i64,
     /// The number of days since the first due date; negative if it is in the future.
     due: i64,
     evidence: Kind,
@@ -31,14 +31,12 @@ pub(crate) struct Row {
     done: &'static [i64],
     /// The last status change.
     last: Option<(i64, TaskStatus)>,
-    /// The requirements of the controls it proves; those of a task of the programme are known.
-    pub(crate) controls: &'static [&'static str],
 }
 
 macro_rules! tasks {
     ($($key:literal $title:literal $assignee:ident $ago:literal due $due:literal $evidence:ident
-        [$($done:literal)*] $(then $last:ident $when:literal)? $([$($control:literal)*])?;)*) => {
-        pub(crate) const ROWS: &[Row] = &[$(Row {
+        [$($done:literal)*] $(then $last:ident $when:literal)?;)*) => {
+        const ROWS: &[Row] = &[$(Row {
             key: $key,
             title: $title,
             assignee: stringify!($assignee),
@@ -47,7 +45,6 @@ macro_rules! tasks {
             evidence: Kind::$evidence,
             done: &[$($done),*],
             last: tasks!(@last $($last $when)?),
-            controls: &[$($($control),*)?],
         }),*];
     };
     (@last) => { None };
@@ -87,10 +84,10 @@ tasks! {
     "management" "Hold the yearly management review" ingrid 250 due 115 Pdf [120];
     "audit" "Carry out the internal audit" sofia 200 due -18 Pdf [] then InProgress 30;
     "assessment" "Carry out the yearly risk assessment" ingrid 352 due 330 Pdf [335];
-    "gateways" "Replace the gateways of version 3 at the last eleven sites" ana 84 due -60 Text [] then InProgress 40 ["8.21"];
-    "portal-test" "Book a security test for the customer portal" priya 8 due 2 Text [] ["8.29"];
-    "planner" "Write down the limits of the route planner for the works council" tomasz 22 due -4 Text [] ["5.34"];
-    "transfer" "Write the transfer assessment for Tidewater Analytics" claire 60 due 15 Text [] then Blocked 14 ["5.34" "5.20"];
+    "gateways" "Replace the gateways of version 3 at the last eleven sites" ana 84 due -60 Text [] then InProgress 40;
+    "portal-test" "Book a security test for the customer portal" priya 8 due 2 Text [];
+    "planner" "Write down the limits of the route planner for the works council" tomasz 22 due -4 Text [];
+    "transfer" "Write the transfer assessment for Tidewater Analytics" claire 60 due 15 Text [] then Blocked 14;
 }
 
 /// The titles of all tasks of the table.

@@ -1,5 +1,6 @@
 import { Checkbox, Select, Textarea, TextInput } from '@mantine/core';
 import { usePeople } from '../../api/people';
+import { withHints } from '../hints';
 import type { FieldDefinition } from './definition';
 
 /** What a field of a form holds. */
@@ -18,7 +19,13 @@ type Props = {
 /** The input of one field of a record. */
 export function FieldInput({ field, label, error, value, onChange, isFirst }: Props) {
   const people = usePeople();
-  const shared = { label, description: field.help, error, value: String(value ?? ''), 'data-autofocus': isFirst || undefined };
+  const shared = {
+    label,
+    description: field.hints?.[String(value)] ?? field.help,
+    error,
+    value: String(value ?? ''),
+    'data-autofocus': isFirst || undefined,
+  };
   const onText = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value);
   switch (field.kind) {
     case 'long':
@@ -39,6 +46,7 @@ export function FieldInput({ field, label, error, value, onChange, isFirst }: Pr
           {...shared}
           value={shared.value || null}
           data={choices.map(([value, label]) => ({ value, label }))}
+          renderOption={withHints(field.hints)}
           searchable={choices.length > 8}
           clearable
           onChange={(next) => onChange(next ?? undefined)}

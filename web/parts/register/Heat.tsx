@@ -3,11 +3,12 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconGridDots } from '@tabler/icons-react';
 import { useState } from 'react';
 import { filterOf } from '../../api/bulk';
+import { impacts, likelihoods } from '../../api/criteria';
 import { useTotal } from '../../api/lists';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { Glyph } from '../glyphs';
-import { counts, HeatLegend, HeatMap, impacts, likelihoods } from '../HeatMap';
+import { counts, HeatLegend, HeatMap } from '../HeatMap';
 import { queryOf, useMatrix } from './data';
 import { type Definition, statusOf } from './definition';
 import { noCell } from './filters';
@@ -78,7 +79,7 @@ function Maps({ d, view, go, shown }: Props & { shown: ('inherent' | 'residual')
           </div>
         ))}
       </div>
-      <HeatLegend />
+      <HeatLegend appetite={shown.includes('residual') ? d.appetite : undefined} />
       {data && data.notAssessed > 0 && (
         <button type="button" className="plain link" onClick={() => go({ isAssessed: 'false' })}>
           {t.scales.notAssessed(data.notAssessed)}
@@ -97,6 +98,7 @@ function Ratings({ d, view, go, when, cells }: RatingsProps) {
     <HeatMap
       label={`${t.scales.heatMap}: ${t.scales[when]}`}
       counts={counts(cells)}
+      appetite={when === 'residual' ? d.appetite : undefined}
       selected={l && i ? { l, i } : undefined}
       onSelect={(cell) =>
         go({ ...noCell(d), ...(cell ? { [likelihood]: likelihoods[cell.l - 1], [impact]: impacts[cell.i - 1] } : {}) })

@@ -89,7 +89,8 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const kept = table?.rows.map((_, at) => at).filter((at) => !leftOut.has(at)) ?? [];
   // A word of the console is the word of the API.
   const read = (name: string, cell: string) => {
-    const choices = Object.entries(d.fields.find((field) => field.name === name)?.choices ?? {});
+    const field = d.fields.find((one) => one.name === name);
+    const choices = [field?.choices, field?.synonyms].flatMap((words) => Object.entries(words ?? {}));
     const written = cell.trim().toLowerCase();
     return choices.find(([, label]) => label.toLowerCase() === written)?.[0] ?? cell;
   };

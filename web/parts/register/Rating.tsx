@@ -1,6 +1,7 @@
 import { IconArrowRight } from '@tabler/icons-react';
 import { t } from '../../texts';
 import { bandOf, Score } from '../HeatMap';
+import { StatusPill } from '../StatusPill';
 import { type Definition, impact, likelihood, type Row } from './definition';
 import css from './Register.module.css';
 
@@ -31,11 +32,22 @@ export function Scores({ row }: { row: Row }) {
   );
 }
 
+/** How the residual score relates to what is tolerated. */
+export function Appetite({ row, appetite }: { row: Row; appetite: number }) {
+  if (!row.isResidualAssessed) return <NotSet />;
+  const above = row.residualScore - appetite;
+  return above > 0 ? (
+    <StatusPill label={t.scales.aboveBy(above)} tone="warn" shape="alert" loud />
+  ) : (
+    <span className="t2">{t.scales.within(appetite)}</span>
+  );
+}
+
 /** A score with its words. */
 export function Rating({ row, d, when }: { row: Row; d: Definition; when: 'inherent' | 'residual' }) {
   const score = when === 'inherent' ? row.inherentScore : row.residualScore;
   if (!isRated(row, when)) return <NotSet />;
-  const words = `${t.scales.likelihood[likelihood(row, d, when)]} × ${t.scales.impact[impact(row, d, when)]}`;
+  const words = `${d.criteria.likelihood[likelihood(row, d, when)]} × ${d.criteria.impact[impact(row, d, when)]}`;
   return (
     <span style={{ display: 'inline-flex', alignItems: 'center', gap: 8 }}>
       <Score value={score} />

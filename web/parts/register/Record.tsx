@@ -20,7 +20,7 @@ import { StatusPill } from '../StatusPill';
 import { Unsaved } from '../Unsaved';
 import { remove } from './data';
 import { type Definition, type FieldDefinition, type Row, statusOf, value } from './definition';
-import { isSet, NotSet, Rating } from './Rating';
+import { Appetite, isSet, NotSet, Rating } from './Rating';
 import css from './Register.module.css';
 import { reader } from './reading';
 
@@ -92,6 +92,11 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
         <Field name="residual" label={t.scales.residual} kind="text" value={null}>
           <Rating row={row} d={d} when="residual" />
         </Field>
+        {d.appetite !== undefined && (
+          <Field name="appetite" label={t.scales.appetite} kind="text" value={null}>
+            <Appetite row={row} appetite={d.appetite} />
+          </Field>
+        )}
       </dl>
       {GROUPS.map((group) => (
         <section key={group} className={css.group} aria-label={t.record.groups[group]}>
@@ -108,6 +113,7 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
                   kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}
                   value={isSet(d, row, field.name) ? (value(row, field.name) as Value) : null}
                   choices={choices(field)}
+                  hints={field.hints}
                   optional={field.optional}
                   onSave={save?.(field.name)}
                 >
@@ -117,6 +123,7 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
           </dl>
         </section>
       ))}
+      {d.more && <d.more id={id} asOf={asOf} isPast={isPast} />}
       <LinkedControls
         kind={d.entity}
         record={{ id, reference: row.reference, name: d.name(row) }}

@@ -1,6 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { IconBooks, IconPlus, IconTableImport } from '@tabler/icons-react';
 import { useMemo } from 'react';
+import { type Criteria, useCriteria } from '../../api/criteria';
 import { useList, useTotal } from '../../api/lists';
 import { usePeople } from '../../api/people';
 import { useMe } from '../../api/session';
@@ -17,7 +18,7 @@ import { ViewTools } from '../ViewTools';
 import { columns, groups } from './columns';
 import { useComparison } from './comparison';
 import { queryOf } from './data';
-import { type Definition, statusOf } from './definition';
+import { aboveOf, type Definition, statusOf } from './definition';
 import { Empty } from './Empty';
 import { cells, ownerFilter } from './filters';
 import { HeatButton, HeatPanel } from './Heat';
@@ -27,8 +28,9 @@ import { Scores } from './Rating';
 import { Record } from './Record';
 
 /** A register of rated things: the list, its heat map, one open record, the past. */
-export function Register({ of }: { of: () => Definition }) {
-  const d = useMemo(of, [of]);
+export function Register({ of }: { of: (criteria: Criteria) => Definition }) {
+  const criteria = useCriteria();
+  const d = useMemo(() => of(criteria), [of, criteria]);
   const { view, change: go } = useView();
   const { can } = useMe();
   const people = usePeople();
@@ -43,6 +45,9 @@ export function Register({ of }: { of: () => Definition }) {
   const all = useTotal(d.path, pastOf(view));
   const late = useTotal(d.path, { reviewDue: true, ...pastOf(view) });
   const unrated = useTotal(d.path, { isResidualAssessed: false, ...pastOf(view) });
+  const limit = aboveOf(d);
+  const over: Record<string, string> = limit === undefined ? {} : { minResidualScore: String(limit) };
+  const above = useTotal(d.path, { ...over, ...pastOf(view) }, limit !== undefined);
   const unowned = found.rows.filter((row) => !row.assigneeId).length;
   const openNew = mayCreate ? () => void go({ new: 'yes' }) : undefined;
   const openImport = () => void go({ import: 'yes' });
@@ -62,6 +67,13 @@ export function Register({ of }: { of: () => Definition }) {
           : [
               <b key="all">{d.texts.count(all)}</b>,
               ...(late ? [<span key="late">{d.texts.late(late)}</span>] : []),
+              ...(above
+                ? [
+                    <button key="above" type="button" className="plain link" onClick={() => void go(over)}>
+                      {t.scales.aboveCount(above)}
+                    </button>,
+                  ]
+                : []),
               ...(unrated
                 ? [
                     <button

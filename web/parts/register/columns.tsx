@@ -147,6 +147,7 @@ export function columns(d: Definition, name: Names, { mayChange, on, later }: Op
       isExtra: true,
       render: (row) => <span className="t2">{day(row.updatedAt)}</span>,
     },
+    ...(d.columns ?? []),
   ];
 }
 

@@ -1,9 +1,10 @@
 import type { ComponentProps, ComponentType } from 'react';
 import type { Schemas } from '../../api/client';
-import type { Texts } from '../../texts';
+import type { Criteria, Impact, Likelihood } from '../../api/criteria';
+import { type Texts, t } from '../../texts';
 import type { Field } from '../Field';
 import type { FilterField } from '../FilterBar';
-import type { Impact, Likelihood } from '../HeatMap';
+import type { Column } from '../list/Table';
 import type { Status } from '../StatusPill';
 
 export type Row = Schemas['RiskView'] | Schemas['VendorView'];
@@ -14,6 +15,10 @@ export type FieldDefinition = {
   name: string;
   kind: Kind | 'person' | 'rating';
   choices?: Record<string, string>;
+  /** Other words for the choices, which an import knows, too. */
+  synonyms?: Record<string, string>;
+  /** What the choices mean. */
+  hints?: Record<string, string>;
   optional?: boolean;
   /** Asked for when a record is created. */
   asked?: boolean;
@@ -31,7 +36,7 @@ export type Imported = {
   path: RegisterPath;
   nameField: string;
   labels: Record<string, string>;
-  fields: { name: string; kind?: FieldDefinition['kind']; choices?: Record<string, string> }[];
+  fields: { name: string; kind?: FieldDefinition['kind']; choices?: Record<string, string>; synonyms?: Record<string, string> }[];
   texts: { new: string; one: string; many: string };
 };
 
@@ -47,8 +52,16 @@ export type Definition = {
   statuses: Record<string, Status>;
   /** The fields of likelihood and impact, before and after treatment. */
   ratings: Record<'inherent' | 'residual', { likelihood: string; impact: string }>;
+  /** The words of the ratings. */
+  criteria: Criteria;
+  /** The highest residual score that is tolerated, where there is such a thing. */
+  appetite?: number;
   filters: FilterField[];
   fields: FieldDefinition[];
+  /** Columns that only this register has. */
+  columns?: Column<Row>[];
+  /** What else the drawer shows of a record, below its fields. */
+  more?: ComponentType<{ id: string; asOf?: string; isPast: boolean }>;
   /** Records that ship with the product, to choose from. */
   library?: { label: string; hint: string; Panel: ComponentType<{ onClose: () => void }> };
 };
@@ -61,3 +74,23 @@ export const value = (row: Row, field: string) => (row as unknown as Record<stri
 export const likelihood = (row: Row, d: Definition, when: 'inherent' | 'residual') =>
   value(row, d.ratings[when].likelihood) as Likelihood;
 export const impact = (row: Row, d: Definition, when: 'inherent' | 'residual') => value(row, d.ratings[when].impact) as Impact;
+
+/** The score from which on a risk is above the appetite; none where nothing is. */
+export const aboveOf = ({ appetite }: Pick<Definition, 'appetite'>) =>
+  appetite !== undefined && appetite < MAX_SCORE ? appetite + 1 : undefined;
+const MAX_SCORE = 25;
+
+/** The fields of the ratings, in the words of the organization. */
+export function ratingFields(
+  { likelihood, impact, hints }: Criteria,
+  names: [likelihood: string, impact: string, residualLikelihood: string, residualImpact: string],
+): FieldDefinition[] {
+  return names.map((name, at) => ({
+    name,
+    kind: 'rating',
+    choices: at % 2 === 0 ? likelihood : impact,
+    synonyms: at % 2 === 0 ? t.scales.likelihood : t.scales.impact,
+    hints: at % 2 === 0 ? hints.likelihood : hints.impact,
+    asked: true,
+  }));
+}

@@ -1,6 +1,6 @@
+import type { Impact, Likelihood } from '../../api/criteria';
 import type { Search } from '../../routes';
 import { t } from '../../texts';
-import { impactOf, impacts, likelihoodOf, likelihoods } from '../HeatMap';
 import type { Chip } from '../list/ListPage';
 import type { Definition } from './definition';
 
@@ -28,7 +28,7 @@ export function cells(d: Definition, view: Search): Chip[] {
     const { likelihood, impact } = d.ratings[when];
     const [l, i] = [view[likelihood], view[impact]];
     if (!l || !i) return [];
-    const is = `${likelihoodOf(likelihoods.indexOf(l as never) + 1)} × ${impactOf(impacts.indexOf(i as never) + 1)}`;
+    const is = `${d.criteria.likelihood[l as Likelihood] ?? l} × ${d.criteria.impact[i as Impact] ?? i}`;
     return [{ key: 'cell', field: t.scales[when], is, clears: noCell(d) }];
   });
 }

@@ -7,7 +7,7 @@ import type { Definition } from './definition';
 export function reader(d: Definition, people: ReturnType<typeof usePeople>) {
   return (field: string, value: unknown): string => {
     if (value === null || value === undefined || value === '') return t.edits.none;
-    if (field === 'assigneeId') return people.name(String(value)) ?? String(value);
+    if (field === 'assigneeId' || field === 'acceptedById') return people.name(String(value)) ?? String(value);
     if (field === 'status') return d.statuses[String(value)]?.label ?? String(value);
     if (typeof value === 'boolean') return value ? t.filters.yes : t.filters.no;
     const choices = d.fields.find((one) => one.name === field)?.choices;

@@ -79,6 +79,7 @@ export const audit: Texts['audit'] = {
   visitor: 'Portalbesucher',
   entities: {
     risk: 'Risiko',
+    risk_criteria: 'Risikokriterien',
     vendor: 'Lieferant',
     task: 'Aufgabe',
     automation: 'Automatisierung',
@@ -98,6 +99,7 @@ export const audit: Texts['audit'] = {
     api_key: 'API-Schlüssel',
     secret: 'Geheimnis',
     'automation-hosts': 'Erlaubte Hosts',
+    chat_channel: 'Chat-Kanal',
     organization: 'Organisation',
     comment: 'Kommentar',
     attachment: 'Datei',
@@ -122,6 +124,8 @@ export const audit: Texts['audit'] = {
     'access.refused': 'Anfrage abgewiesen',
   },
   verbs: {
+    acceptance_withdrawn: 'Akzeptanz zurückgezogen',
+    accepted: 'Akzeptiert',
     added: 'Hinzugefügt',
     answer_proposed: 'Antwort vorgeschlagen',
     answer_updated: 'Antwort geändert',
@@ -172,6 +176,7 @@ export const audit: Texts['audit'] = {
     started: 'Gestartet',
     submitted: 'Zur Freigabe vorgelegt',
     superseded: 'Durch neue Version ersetzt',
+    tested: 'Testnachricht gesendet',
     updated: 'Geändert',
     uploaded: 'Hochgeladen',
     version_deleted: 'Version gelöscht',

@@ -10,6 +10,7 @@ type Shared = Omit<
   | 'frameworks'
   | 'gate'
   | 'home'
+  | 'inbox'
   | 'people'
   | 'plan'
   | 'policies'
@@ -56,6 +57,7 @@ export const shared: Shared = {
     signOut: 'Abmelden',
     search: 'Suchen',
     searchLabel: 'Suche und Befehle',
+    inbox: (unread) => (unread > 0 ? `Posteingang, ${unread} ungelesen` : 'Posteingang'),
     overdue: (count) => `${count} überfällig`,
     open_: (count) => `${count} offen`,
   },
@@ -188,6 +190,8 @@ export const shared: Shared = {
     more: 'Weitere Aktionen',
     created: 'hat den Eintrag angelegt',
     deleted: 'hat den Eintrag gelöscht',
+    accepted: 'hat das Risiko akzeptiert',
+    acceptanceWithdrawn: 'hat die Akzeptanz zurückgezogen',
     changed: (count) => `hat ${n(count, 'Feld', 'Felder')} geändert`,
     did: 'hat',
     became: 'wurde zu',
@@ -274,6 +278,8 @@ export const shared: Shared = {
     uploaded: 'hat eine Datei hochgeladen',
     revoked: 'hat den Zugang entzogen',
     completed: 'hat den Vorgang abgeschlossen',
+    accepted: 'hat das Risiko akzeptiert',
+    acceptance_withdrawn: 'hat die Akzeptanz zurückgezogen',
   },
   bulk: {
     status: 'Status ändern',
@@ -361,6 +367,12 @@ export const shared: Shared = {
     notAssessed: (count) => `${count} noch nicht bewertet`,
     notSet: 'Keine Angabe',
     withoutResidual: (count) => `${count.toLocaleString('de')} ohne Nettobewertung`,
+    above: 'über der Risikobereitschaft',
+    appetite: 'Risikobereitschaft',
+    aboveAppetite: (appetite) => `Über der Risikobereitschaft (mehr als ${appetite})`,
+    aboveBy: (by) => `${by} über der Risikobereitschaft`,
+    aboveCount: (count) => `${count.toLocaleString('de')} über der Risikobereitschaft`,
+    within: (appetite) => `Innerhalb der Risikobereitschaft (bis ${appetite})`,
     cell: (likelihood, impact, count, band) => `${likelihood}, ${impact}: ${count}, ${band}`,
   },
   departments: {

@@ -74,6 +74,7 @@ export const audit = {
   visitor: 'Visitor of the portal',
   entities: {
     risk: 'Risk',
+    risk_criteria: 'Risk criteria',
     vendor: 'Vendor',
     task: 'Task',
     automation: 'Automation',
@@ -93,6 +94,7 @@ export const audit = {
     api_key: 'API key',
     secret: 'Secret',
     'automation-hosts': 'Allowed hosts',
+    chat_channel: 'Chat channel',
     organization: 'Organization',
     comment: 'Comment',
     attachment: 'File',
@@ -118,6 +120,8 @@ export const audit = {
     'access.refused': 'Refused a request',
   } as Record<string, string>,
   verbs: {
+    acceptance_withdrawn: 'Withdrew the acceptance',
+    accepted: 'Accepted',
     added: 'Added',
     answer_proposed: 'Proposed an answer',
     answer_updated: 'Changed an answer',
@@ -168,6 +172,7 @@ export const audit = {
     started: 'Started',
     submitted: 'Submitted for approval',
     superseded: 'Replaced by a new version',
+    tested: 'Sent a test message',
     updated: 'Changed',
     uploaded: 'Uploaded',
     version_deleted: 'Deleted a version',

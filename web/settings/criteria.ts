@@ -1,0 +1,62 @@
+import type { Schemas } from '../api/client';
+import { type Criteria, criteriaOf, impacts, likelihoods, type Scale } from '../api/criteria';
+import { t } from '../texts';
+
+type Set = Schemas['RiskCriteria'];
+type Step = { name: string; description: string };
+
+/** What is typed, and the version it began with. */
+export type Typed = {
+  version: string | null;
+  likelihood: Step[];
+  impact: Step[];
+  appetite: string;
+  months: string;
+};
+
+export const SCALES: Record<Scale, readonly string[]> = { likelihood: likelihoods, impact: impacts };
+
+const stepsOf = (levels: readonly string[], set: { level: string; name: string | null; description: string | null }[]): Step[] =>
+  levels.map((level) => {
+    const step = set.find((one) => one.level === level);
+    return { name: step?.name ?? '', description: step?.description ?? '' };
+  });
+
+export const typedOf = (set: Set, version: string | null): Typed => ({
+  version,
+  likelihood: stepsOf(likelihoods, set.likelihood),
+  impact: stepsOf(impacts, set.impact),
+  appetite: set.appetite === null ? '' : String(set.appetite),
+  months: String(set.acceptanceMonths),
+});
+
+export function bodyOf(typed: Typed): Schemas['SetRiskCriteria'] {
+  const steps = <L extends string>(levels: readonly L[], all: Step[]) =>
+    levels.map((level, at) => ({ level, name: all[at]?.name.trim() || null, description: all[at]?.description.trim() || null }));
+  return {
+    likelihood: steps(likelihoods, typed.likelihood),
+    impact: steps(impacts, typed.impact),
+    appetite: typed.appetite.trim() === '' ? null : Number(typed.appetite),
+    acceptanceMonths: Number(typed.months),
+  };
+}
+
+const isWhole = (text: string, last: number) => /^\d+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= last;
+
+/** What is invalid, by the name of the field: `likelihood.2`, `appetite`. */
+export function problemsOf(typed: Typed): Record<string, string> {
+  const texts = t.settings.criteria;
+  const own: Criteria = criteriaOf(undefined);
+  const problems: Record<string, string> = {};
+  for (const scale of ['likelihood', 'impact'] as const) {
+    const defaults = Object.values(own[scale]);
+    const names = typed[scale].map(({ name }, at) => (name.trim() || defaults[at] || '').toLowerCase());
+    typed[scale].forEach(({ name }, at) => {
+      const isTaken = names.some((other, place) => place !== at && other === names[at]);
+      if (name.trim() && isTaken) problems[`${scale}.${at}`] = texts.sameName;
+    });
+  }
+  if (typed.appetite.trim() !== '' && !isWhole(typed.appetite, 25)) problems.appetite = texts.appetiteProblem;
+  if (!isWhole(typed.months, 36)) problems.acceptanceMonths = texts.monthsProblem;
+  return problems;
+}
