@@ -168,6 +168,9 @@ function decisionsOf({ decisions, policies, tasks }: ProgrammePlan): Decision[] 
     .filter(({ kind }) => kind !== 'unanswered')
     .map(({ kind, subject, message }): Decision => {
       const key = `${kind}:${subject}`;
+      if (kind === 'uncovered') return { key, title: words.uncovered(subject) };
+      if (kind === 'unlinked') return { key, title: words.unlinked(subject) };
+      if (kind === 'too_close') return { key, title: words.tooClose };
       if (kind !== 'no_owner' || !(subject in t.plan.roles)) return { key, title: message };
       const title = words.noOwner(t.plan.roles[subject as Role]);
       return { key, title, hint: words.noOwnerHint(itemsOf(subject)), verb: words.decide, to: 'people' };

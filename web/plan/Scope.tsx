@@ -1,5 +1,6 @@
 import { Checkbox, Radio, SegmentedControl, TextInput } from '@mantine/core';
 import { t } from '../texts';
+import { spoken } from '../texts/questions';
 import css from './plan.module.css';
 import { type Answer, askedOf, type Question } from './questions';
 import type { StepProps } from './SetUp';
@@ -12,7 +13,7 @@ export function ScopeStep({ settings, set, questions }: StepProps) {
       {askedOf(questions, answers, frameworks).map((question) => (
         <Asked
           key={question.key}
-          question={question}
+          question={spoken(question)}
           answer={answers[question.key]}
           onAnswer={(answer) => set({ answers: { ...answers, [question.key]: answer } })}
         />

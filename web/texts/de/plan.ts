@@ -200,6 +200,10 @@ export const plan: Texts['plan'] = {
     decisionsHint: 'Nichts davon verhindert den Start',
     unanswered: (count) => `${n(count, 'Frage ist', 'Fragen sind')} nicht beantwortet`,
     unansweredHint: 'Deswegen wird nichts ausgenommen',
+    uncovered: (code) => `Keine Maßnahme erfüllt ${code}. Legen Sie eine eigene an.`,
+    unlinked: (control) =>
+      `${control} erfüllt eine Anforderung des Plans, hat aber weder Richtlinie noch Aufgabe. Verknüpfen Sie sie, oder löschen Sie die Maßnahme: Der Plan bringt eigene mit.`,
+    tooClose: 'Für so viel Arbeit liegt das Audit zu nah. Wählen Sie ein späteres Datum oder weniger Rahmenwerke.',
     noOwner: (role) => `Wer ist ${role}?`,
     noOwnerHint: (count) => `Bis dahin ${count === 1 ? 'hat' : 'haben'} ${n(count, 'Eintrag', 'Einträge')} keine Zuständigkeit`,
     decide: 'Entscheiden',

@@ -192,6 +192,10 @@ export const plan = {
     decisionsHint: 'None of them stops the start',
     unanswered: (count: number) => `${n(count, 'question has', 'questions have')} no answer`,
     unansweredHint: 'Nothing is left out because of them',
+    uncovered: (code: string) => `No control meets ${code}. Add one of your own.`,
+    unlinked: (control: string) =>
+      `${control} meets a requirement of the plan, but has neither a policy nor a task. Link them, or delete it: the plan has controls of its own.`,
+    tooClose: 'The audit is too close for so much work. Choose a later date or fewer frameworks.',
     noOwner: (role: string) => `Who is ${role.toLowerCase()}?`,
     noOwnerHint: (count: number) => `${n(count, 'item has', 'items have')} no owner until then`,
     decide: 'Decide',
