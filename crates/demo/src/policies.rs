@@ -78,7 +78,7 @@ policies! {
     "continuity" "Business Continuity Policy" yuki 88 [] 0 Last::Submitted(19);
     "remote" "Remote Work Policy" liam 58 [] 0
     Last::Denied(26, "Say what applies to work from other countries; payroll needs to know within a week.");
-    "ai" "AI Use Policy" claire 27 [] 0 Last::Nothing;
+    "ai" "AI Use Policy" claire 27 [9 ""] 3 Last::Nothing;
 }
 
 /// The names of all policies of the table.

@@ -120,7 +120,9 @@ async fn work(story: &mut Story) -> Result<()> {
     let status = programme::status(&story.ctx, &story.by::<grant::ProgrammeRead>(OWNER)?).await?;
     let items = status.progress.weeks.into_iter().flat_map(|week| week.items);
     let is_due = |item: &Item| {
-        let is_due = item.due.is_some_and(|due| due <= day.plus_days(6));
+        // What recurs is done early in its period, so that its evidence stays fresh.
+        let ahead = if item.recurs { 45 } else { 6 };
+        let is_due = item.due.is_some_and(|due| due <= day.plus_days(ahead));
         let is_left = is_busy && item.title.len().is_multiple_of(5);
         is_due && !item.is_done && !item.is_blocked && !is_left && !told.contains(item.title.as_str())
     };

@@ -80,7 +80,7 @@ tasks! {
     "deletion" "Check that data is deleted when its time is up" claire 295 due 185 Text [190];
     "vendors" "Review the security of important vendors" meiling 290 due 140 Pdf [150];
     "training" "Complete yearly security awareness training" liam 280 due 165 Csv [170];
-    "phishing" "Run a phishing exercise and follow up" liam 260 due 12 Pdf [];
+    "phishing" "Run a phishing exercise and follow up" liam 260 due 12 Pdf [11];
     "management" "Hold the yearly management review" ingrid 250 due 115 Pdf [120];
     "audit" "Carry out the internal audit" sofia 200 due -18 Pdf [] then InProgress 30;
     "assessment" "Carry out the yearly risk assessment" ingrid 352 due 330 Pdf [335];
