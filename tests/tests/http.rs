@@ -292,7 +292,14 @@ async fn large_responses_share_a_budget() {
         "/v1/risks?limit=500",
     ];
     let readers = (0..16).map(async |number: usize| {
-        let reply = get(paths[number % 4]).send().await.expect("a response");
+        // On a busy machine a reader may be asked to come again.
+        let reply = loop {
+            let reply = get(paths[number % 4]).send().await.expect("a response");
+            if reply.status() != 503 {
+                break reply;
+            }
+            assert!(reply.headers().contains_key("retry-after"));
+        };
         assert_eq!(reply.status(), 200);
         assert!(reply.bytes().await.expect("a body").len() > 3 << 20);
     });

@@ -1,7 +1,7 @@
 //! The programme: planned for ISO/IEC 27001, extended by SOC 2 and the GDPR in the last quarter, and worked on week by week. The
 //! tables of tasks and policies change what they name; everything else goes as planned.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use anyhow::{Context, Result};
 use attestry_app::programme::{self, NewProgramme};
@@ -9,7 +9,6 @@ use attestry_app::registers;
 use attestry_domain::access::grant;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::frameworks::controls::Control;
-use attestry_domain::id::{PolicyId, TaskId};
 use attestry_domain::page::{Order, PageRequest};
 use attestry_domain::programme::OwnerRole::{
     EngineeringLead, ItLead, Management, OfficeManager, PeopleLead, PrivacyLead, SecurityLead,
@@ -46,13 +45,6 @@ const OWNERS: &[(OwnerRole, &str)] = &[
     (PrivacyLead, "claire"),
     (OfficeManager, "meiling"),
 ];
-
-/// The records of the programme, by the titles of their templates.
-#[derive(Default)]
-pub(crate) struct Begun {
-    pub(crate) tasks: HashMap<&'static str, TaskId>,
-    pub(crate) policies: HashMap<&'static str, PolicyId>,
-}
 
 pub(crate) fn plan(plan: &mut Plan) {
     plan.at(START, 6 * 60, |story| start(story, &["iso_27001"], CERTIFIED).boxed_local());

@@ -26,7 +26,6 @@ use attestry_domain::{Parse, Patch, Time, Zone};
 use attestry_mail::{Message, Sent};
 
 use crate::people::{self, OWNER};
-use crate::programme::Begun;
 use crate::stage::Stage;
 
 pub(crate) const NAME: &str = "Northwind Robotics";
@@ -34,6 +33,13 @@ const ZONE: &str = "Europe/Copenhagen";
 /// The start of the story, in days before today.
 const BEGINNING: i64 = 365;
 const WEEK: Duration = Duration::from_hours(7 * 24);
+
+/// The records of the programme, by the titles of their templates.
+#[derive(Default)]
+pub(crate) struct Begun {
+    pub(crate) tasks: HashMap<&'static str, TaskId>,
+    pub(crate) policies: HashMap<&'static str, PolicyId>,
+}
 
 pub(crate) struct Story {
     pub(crate) ctx: Ctx,

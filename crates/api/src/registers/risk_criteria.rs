@@ -64,18 +64,21 @@ impl<L: Parse + JsonSchema> FromJson for Wrapped<L> {
     }
 }
 
-fn scale_schema<L: Step + JsonSchema>() -> Value {
-    json!({
+/// The fields of a level, all of which an answer has.
+const LEVEL_FIELDS: [&str; 3] = ["level", "name", "description"];
+
+fn scale_schema<L: Step + JsonSchema>(required: &[&str]) -> RefOr<Schema> {
+    schema(json!({
         "type": "array", "maxItems": L::STEPS.len(),
         "items": {
-            "type": "object", "required": ["level", "name", "description"],
+            "type": "object", "required": required, "additionalProperties": false,
             "properties": {
                 "level": L::json_schema(),
                 "name": {"type": ["string", "null"], "minLength": 1, "maxLength": 60, "description": "The organization's own name; null means the product's."},
                 "description": {"type": ["string", "null"], "minLength": 1, "maxLength": 1000, "description": "When this step applies."}
             }
         }
-    })
+    }))
 }
 
 impl<L: Step + Parse + JsonSchema> FromJson for Scale<L> {
@@ -85,7 +88,7 @@ impl<L: Step + Parse + JsonSchema> FromJson for Scale<L> {
     }
 
     fn schema() -> RefOr<Schema> {
-        schema(scale_schema::<L>())
+        scale_schema::<L>(&["level"])
     }
 }
 
@@ -170,11 +173,11 @@ pub(crate) struct CriteriaView {
 }
 
 fn likelihood_schema() -> RefOr<Schema> {
-    Scale::<Likelihood>::schema()
+    scale_schema::<Likelihood>(&LEVEL_FIELDS)
 }
 
 fn impact_schema() -> RefOr<Schema> {
-    Scale::<Impact>::schema()
+    scale_schema::<Impact>(&LEVEL_FIELDS)
 }
 
 impl From<SetCriteria> for CriteriaView {
