@@ -53,15 +53,13 @@ struct Secret {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Automations {
     automations: Vec<Row>,
     secrets: Vec<Secret>,
 }
 
-tables! {
-    TABLES: Automations = "automations";
-}
+table!(TABLES: Automations = "automations");
 
 pub(crate) fn plan(plan: &mut Plan) {
     for secret in &TABLES.secrets {

@@ -47,16 +47,14 @@ struct Said {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Company {
     context: Vec<Fact>,
     keys: Vec<Key>,
     comments: Vec<Said>,
 }
 
-tables! {
-    COMPANY: Company = "company";
-}
+table!(COMPANY: Company = "company");
 
 pub(crate) fn plan(plan: &mut Plan) {
     for fact in &COMPANY.context {

@@ -27,9 +27,7 @@ struct Requirement {
     objective: String,
 }
 
-tables! {
-    CUSTOMERS: Vec<Requirement> = "requirements";
-}
+table!(CUSTOMERS: Vec<Requirement> = "requirements");
 
 pub(crate) fn plan(plan: &mut Plan) {
     plan.on(314, |story| add_framework(story).boxed_local());

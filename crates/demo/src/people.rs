@@ -53,9 +53,7 @@ pub(crate) struct Worker {
     left: Option<i64>,
 }
 
-tables! {
-    WORKERS: Vec<Worker> = "people";
-}
+table!(WORKERS: Vec<Worker> = "people");
 
 impl Worker {
     pub(crate) fn email(&self) -> String {

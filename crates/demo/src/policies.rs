@@ -48,9 +48,7 @@ struct Row {
     last: Option<Last>,
 }
 
-tables! {
-    ROWS: Vec<Row> = "policies";
-}
+table!(ROWS: Vec<Row> = "policies");
 
 /// The names of all policies of the table.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {

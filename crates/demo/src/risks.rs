@@ -37,9 +37,7 @@ pub(crate) struct Row {
     pub(crate) controls: Vec<&'static str>,
 }
 
-tables! {
-    ROWS: Vec<Row> = "risks";
-}
+table!(pub(crate) ROWS: Vec<Row> = "risks");
 
 const LIKELIHOODS: [Likelihood; 5] = [
     Likelihood::VeryUnlikely,

@@ -49,7 +49,7 @@ struct Improvement {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Statement {
     answers: Vec<Row>,
     since: Vec<Improvement>,
@@ -59,9 +59,7 @@ struct Statement {
     obligations: HashMap<&'static str, &'static str>,
 }
 
-tables! {
-    STATEMENT: Statement = "statement";
-}
+table!(STATEMENT: Statement = "statement");
 
 pub(crate) fn plan(plan: &mut Plan) {
     for (place, row) in STATEMENT.answers.iter().enumerate() {

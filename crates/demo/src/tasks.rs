@@ -36,9 +36,7 @@ struct Row {
     last: Option<(i64, TaskStatus)>,
 }
 
-tables! {
-    ROWS: Vec<Row> = "tasks";
-}
+table!(ROWS: Vec<Row> = "tasks");
 
 /// The titles of all tasks of the table.
 pub(crate) fn titles() -> impl Iterator<Item = &'static str> {

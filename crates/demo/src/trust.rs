@@ -80,9 +80,7 @@ struct Portal {
     requests: Vec<Request>,
 }
 
-tables! {
-    PORTAL: Portal = "portal";
-}
+table!(PORTAL: Portal = "portal");
 
 pub(crate) fn plan(plan: &mut Plan) {
     plan.at(170, 9 * 60, |story| prepare(story).boxed_local());

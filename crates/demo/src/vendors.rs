@@ -37,9 +37,7 @@ struct Row {
     is_sub_processor: bool,
 }
 
-tables! {
-    ROWS: Vec<Row> = "vendors";
-}
+table!(ROWS: Vec<Row> = "vendors");
 
 pub(crate) fn plan(plan: &mut Plan) {
     for (place, row) in ROWS.iter().enumerate() {
