@@ -1,5 +1,7 @@
 //! A row of either database, read by column number on the thread that steps the statement.
 
+use tokio_postgres::types::{FromSql, Type};
+
 use crate::error::Error;
 use crate::value::Value;
 
@@ -33,6 +35,23 @@ fn wrong(column: usize, error: &dyn std::error::Error) -> Error {
     Error::Column { column, message: error.to_string() }
 }
 
+/// Reads of a cell of any type whether it is null.
+struct Nullness(bool);
+
+impl<'a> FromSql<'a> for Nullness {
+    fn from_sql(_: &Type, _: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self(false))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self(true))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
 impl Row<'_> {
     getter!(text, String, "Text.");
     getter!(opt_text, Option<String>, "Text or null.");
@@ -64,6 +83,19 @@ impl Row<'_> {
                 .as_str_or_null()
                 .map_err(|error| wrong(column, &error)),
             Inner::Postgres(row) => row.try_get(column).map_err(|error| wrong(column, &error)),
+        }
+    }
+
+    /// Returns true if the cell is null.
+    pub fn is_null(&self, column: usize) -> Result<bool, Error> {
+        match self.0 {
+            Inner::Sqlite(row) => {
+                let cell = row.get_ref(column).map_err(|error| wrong(column, &error))?;
+                Ok(cell == rusqlite::types::ValueRef::Null)
+            }
+            Inner::Postgres(row) => {
+                row.try_get::<_, Nullness>(column).map(|found| found.0).map_err(|error| wrong(column, &error))
+            }
         }
     }
 

@@ -10,58 +10,31 @@ use attestry_domain::frameworks::{Framework, FrameworkDraft, RequirementDraft, s
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::links::Linking;
 use futures_util::FutureExt;
+use serde::Deserialize;
 
 use crate::people::OWNER;
 use crate::plan::Plan;
 use crate::story::Story;
 use crate::{programme, risks};
 
-/// The custom framework: requirements of customers for their suppliers.
-const CUSTOMERS: &[(&str, &str, &str, &str)] = &[
-    (
-        "NW-1",
-        "Safety functions are tested at every site",
-        "Safety",
-        "A stop test is recorded for each robot before a site is handed over.",
-    ),
-    (
-        "NW-2",
-        "Updates are announced five working days ahead",
-        "Operations",
-        "Customers know which robots are updated when, and can object.",
-    ),
-    (
-        "NW-3",
-        "Remote sessions need the customer’s consent",
-        "Access",
-        "Nobody connects to a site before the customer has agreed to it in the console.",
-    ),
-    (
-        "NW-4",
-        "Site plans are deleted when a contract ends",
-        "Information",
-        "Plans and recordings are deleted within thirty days, and the customer gets a record.",
-    ),
-    (
-        "NW-5",
-        "Incidents are told within 24 hours",
-        "Incidents",
-        "Affected customers hear from us within a day, with what is known.",
-    ),
-    (
-        "NW-6",
-        "Spare parts come from listed sources",
-        "Supply",
-        "Parts that keep people safe are bought from the list of sources alone.",
-    ),
-];
+/// A requirement of the custom framework: one of customers for their suppliers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Requirement {
+    code: String,
+    title: String,
+    theme: String,
+    objective: String,
+}
+
+table!(CUSTOMERS: Vec<Requirement> = "requirements");
 
 pub(crate) fn plan(plan: &mut Plan) {
     plan.on(314, |story| add_framework(story).boxed_local());
-    for row in risks::ROWS {
+    for row in risks::ROWS.iter() {
         // Risks found before the programme began are linked once it has.
         let ago = (row.ago - 2).min(programme::START - 2);
-        plan.on(ago, move |story| treat(story, row.title, row.controls).boxed_local());
+        plan.on(ago, move |story| treat(story, row.title, &row.controls).boxed_local());
     }
 }
 
@@ -71,12 +44,12 @@ pub(crate) fn iso() -> Result<&'static Framework> {
 }
 
 async fn add_framework(story: &mut Story) -> Result<()> {
-    let requirement = |(code, title, theme, objective): &(&str, &str, &str, &str)| RequirementDraft {
-        code: (*code).to_owned(),
-        title: (*title).to_owned(),
-        theme: (*theme).to_owned(),
+    let requirement = |one: &Requirement| RequirementDraft {
+        code: one.code.clone(),
+        title: one.title.clone(),
+        theme: one.theme.clone(),
         kind: "requirement".to_owned(),
-        objective: (*objective).to_owned(),
+        objective: one.objective.clone(),
         ..RequirementDraft::default()
     };
     let draft = FrameworkDraft {

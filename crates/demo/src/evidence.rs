@@ -9,12 +9,14 @@ use attestry_domain::date::Date;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::story::text;
 
 /// The type of a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     Text,
     Csv,

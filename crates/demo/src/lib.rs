@@ -6,6 +6,9 @@
 //! with a table of its events, and `plan` schedules them. This crate has no access to the database, and nothing it
 //! does leaves the machine.
 
+#[macro_use]
+mod data;
+
 mod automations;
 mod company;
 mod controls;

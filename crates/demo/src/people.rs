@@ -12,6 +12,7 @@ use attestry_domain::identity::sessions::Session;
 use attestry_domain::text::Password;
 use attestry_domain::words::Department;
 use futures_util::FutureExt;
+use serde::Deserialize;
 
 use crate::plan::Plan;
 use crate::story::{Story, email, name, text};
@@ -24,19 +25,21 @@ pub(crate) const AUDITOR: &str = "helena";
 pub(crate) const EMPLOYEE: &str = "tomasz";
 
 /// The state of an invitation at the end of the story.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum InvitationOutcome {
     /// The founder, who needs no invitation.
     Founded,
     Joined,
-    /// Joined, and left this many days ago.
-    Left(i64),
+    /// Joined, and left later.
+    Left,
     /// Has not responded yet.
     Invited,
 }
 
 /// An employee.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Worker {
     pub(crate) key: &'static str,
     pub(crate) name: &'static str,
@@ -45,8 +48,12 @@ pub(crate) struct Worker {
     department: Department,
     /// The day of the invitation.
     ago: i64,
-    fate: InvitationOutcome,
+    state: InvitationOutcome,
+    /// The day on which the member left.
+    left: Option<i64>,
 }
+
+table!(WORKERS: Vec<Worker> = "people");
 
 impl Worker {
     pub(crate) fn email(&self) -> String {
@@ -54,51 +61,10 @@ impl Worker {
     }
 }
 
-macro_rules! workers {
-    ($($key:ident $name:literal $local:literal $role:literal $department:ident $ago:literal $fate:ident $(($left:literal))?;)*) => {
-        const WORKERS: &[Worker] = &[$(Worker {
-            key: stringify!($key),
-            name: $name,
-            local: $local,
-            role: $role,
-            department: Department::$department,
-            ago: $ago,
-            fate: InvitationOutcome::$fate $(($left))?,
-        }),*];
-    };
-}
-
-workers! {
-    ingrid "Ingrid Solberg" "ingrid.solberg" "owner" Gov 365 Founded;
-    rafael "Rafael Costa" "rafael.costa" "admin" It 363 Joined;
-    amara "Amara Okafor" "amara.okafor" "owner" Admin 363 Joined;
-    claire "Claire Dubois" "claire.dubois" "admin" Gov 362 Joined;
-    priya "Priya Raman" "priya.raman" "security,employee" It 361 Joined;
-    yuki "Yuki Tanaka" "yuki.tanaka" "employee" Itsm 361 Joined;
-    liam "Liam O’Connor" "liam.oconnor" "employee" Hr 360 Joined;
-    mateo "Mateo Fernández" "mateo.fernandez" "employee" Itsm 360 Joined;
-    sofia "Sofia Rossi" "sofia.rossi" "employee" Qms 358 Joined;
-    tomasz "Tomasz Zieliński" "tomasz.zielinski" "employee" It 358 Joined;
-    meiling "Chen Mei-ling" "meiling.chen" "employee" Admin 357 Joined;
-    seun "Oluwaseun Adeyemi" "oluwaseun.adeyemi" "employee" Admin 357 Joined;
-    jonas "Jonas Weber" "jonas.weber" "employee" Qms 350 Joined;
-    lucas "Lucas Martin" "lucas.martin" "employee" None 349 Left(96);
-    david "David Cohen" "david.cohen" "employee" It 340 Joined;
-    fatima "Fatima El Amrani" "fatima.elamrani" "employee" None 322 Joined;
-    erik "Erik Lindqvist" "erik.lindqvist" "employee" Admin 310 Joined;
-    helena "Helena Nováková" "helena.novakova" "auditor" None 298 Joined;
-    noor "Noor van Dijk" "noor.vandijk" "employee" It 254 Joined;
-    hana "Kim Ha-na" "hana.kim" "contractor" It 212 Left(31);
-    samuel "Samuel Mensah" "samuel.mensah" "employee" Itsm 147 Joined;
-    ana "Ana Popescu" "ana.popescu" "employee" It 89 Joined;
-    giulia "Giulia Bianchi" "giulia.bianchi" "employee" Hr 4 Invited;
-    arjun "Arjun Patel" "arjun.patel" "contractor" It 2 Invited;
-}
-
 /// Everyone who is still a member at the end.
 pub(crate) fn active() -> impl Iterator<Item = &'static str> {
     let is_active =
-        |one: &&Worker| matches!(one.fate, InvitationOutcome::Founded | InvitationOutcome::Joined);
+        |one: &&Worker| matches!(one.state, InvitationOutcome::Founded | InvitationOutcome::Joined);
     WORKERS.iter().filter(is_active).map(|one| one.key)
 }
 
@@ -130,16 +96,16 @@ pub(crate) fn accounts() -> Vec<Account> {
 }
 
 pub(crate) fn plan(plan: &mut Plan) {
-    for worker in WORKERS {
-        if matches!(worker.fate, InvitationOutcome::Founded) {
+    for worker in WORKERS.iter() {
+        if worker.state == InvitationOutcome::Founded {
             plan.at(worker.ago, 8 * 60, move |story| wants_no_mail(story, worker.key).boxed_local());
             continue;
         }
         plan.at(worker.ago, 7 * 60, move |story| invite(story, worker).boxed_local());
-        if !matches!(worker.fate, InvitationOutcome::Invited) {
+        if worker.state != InvitationOutcome::Invited {
             plan.at(worker.ago, 11 * 60, move |story| join(story, worker).boxed_local());
         }
-        if let InvitationOutcome::Left(ago) = worker.fate {
+        if let Some(ago) = worker.left {
             plan.at(ago, 15 * 60, move |story| leave(story, worker).boxed_local());
         }
     }

@@ -10,76 +10,45 @@ use attestry_domain::content::{Block, Body, Inline};
 use attestry_domain::id::PolicyId;
 use attestry_domain::policies::{Policy, PolicyPatch};
 use futures_util::FutureExt;
+use serde::Deserialize;
 
 use crate::people::{self, APPROVER, OWNER};
 use crate::plan::Plan;
 use crate::story::{Story, text};
 
-/// The last event of a policy.
-#[derive(Clone, Copy, Debug)]
+/// The last event of a policy: submitted for approval, denied with the reason, or edited and not submitted yet.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Last {
-    Nothing,
-    /// Submitted for approval this many days ago.
     Submitted(i64),
-    /// Rejected, with the reason.
-    Denied(i64, &'static str),
-    /// Edited, and not submitted yet.
-    Edited(i64, &'static str),
+    Denied { ago: i64, words: &'static str },
+    Edited { ago: i64, words: &'static str },
 }
 
+/// The publication of a version.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Published {
+    ago: i64,
+    /// The paragraph that it adds.
+    change: Option<&'static str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Row {
     key: &'static str,
     /// The name of its template.
     name: &'static str,
     keeper: &'static str,
     ago: i64,
-    /// The days on which versions were published; each after the first adds a paragraph.
-    published: &'static [(i64, &'static str)],
+    published: Vec<Published>,
     /// The number of members out of ten who sign.
     share: usize,
-    last: Last,
+    last: Option<Last>,
 }
 
-macro_rules! policies {
-    ($($key:literal $name:literal $keeper:ident $ago:literal [$($when:literal $change:literal)*] $share:literal
-        $last:expr;)*) => {
-        const ROWS: &[Row] = &[$(Row {
-            key: $key,
-            name: $name,
-            keeper: stringify!($keeper),
-            ago: $ago,
-            published: &[$(($when, $change)),*],
-            share: $share,
-            last: $last,
-        }),*];
-    };
-}
-
-policies! {
-    "security" "Information Security Policy" ingrid 350
-    [338 "" 104 "Robots at customers’ sites and the gateways beside them are part of the scope since the opening of the second plant."]
-    9 Last::Nothing;
-    "access" "Access Control Policy" rafael 346 [331 ""] 8 Last::Nothing;
-    "use" "Acceptable Use Policy" claire 341 [322 ""] 7 Last::Nothing;
-    "incidents" "Incident Response Policy" ingrid 333 [311 ""] 7 Last::Nothing;
-    "backups" "Backup and Recovery Policy" yuki 315
-    [289 "" 71 "A restore of the fleet database is proven each quarter, and takes no longer than eight hours."]
-    6 Last::Nothing;
-    "vendors" "Vendor Management Policy" meiling 301 [270 ""] 5 Last::Nothing;
-    "development" "Secure Development Policy" rafael 288
-    [251 "" 17 "Models that plan routes are tested on recorded days before they are released, like any other code."]
-    4 Last::Nothing;
-    "privacy" "Privacy and Data Protection Policy" claire 262 [225 ""] 6
-    Last::Edited(12, "Pictures of the yard cameras are deleted after seven days.");
-    "people" "Human Resources Security Policy" liam 244 [214 ""] 6 Last::Nothing;
-    "premises" "Physical Security Policy" erik 176 [139 ""] 3 Last::Nothing;
-    "vulnerabilities" "Vulnerability Management Policy" priya 190 [160 ""] 5 Last::Nothing;
-    "cryptography" "Cryptography Policy" priya 130 [] 0 Last::Submitted(5);
-    "continuity" "Business Continuity Policy" yuki 88 [] 0 Last::Submitted(19);
-    "remote" "Remote Work Policy" liam 58 [] 0
-    Last::Denied(26, "Say what applies to work from other countries; payroll needs to know within a week.");
-    "ai" "AI Use Policy" claire 27 [9 ""] 3 Last::Nothing;
-}
+table!(ROWS: Vec<Row> = "policies");
 
 /// The names of all policies of the table.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
@@ -89,8 +58,8 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 pub(crate) fn plan(plan: &mut Plan) {
     for (place, row) in ROWS.iter().enumerate() {
         plan.on(row.ago, move |story| add(story, row).boxed_local());
-        for (number, (ago, change)) in row.published.iter().enumerate() {
-            if number > 0 {
+        for (number, Published { ago, change }) in row.published.iter().enumerate() {
+            if let Some(change) = *change {
                 plan.at(ago + 6, 9 * 60, move |story| edit(story, row, change).boxed_local());
             }
             plan.at(ago + 4, 10 * 60, move |story| submit(story, row).boxed_local());
@@ -98,13 +67,15 @@ pub(crate) fn plan(plan: &mut Plan) {
             signed(plan, place, row, number, *ago);
         }
         match row.last {
-            Last::Nothing => {}
-            Last::Submitted(ago) => plan.on(ago, move |story| submit(story, row).boxed_local()),
-            Last::Denied(ago, why) => {
+            None => {}
+            Some(Last::Submitted(ago)) => plan.on(ago, move |story| submit(story, row).boxed_local()),
+            Some(Last::Denied { ago, words }) => {
                 plan.at(ago + 3, 9 * 60, move |story| submit(story, row).boxed_local());
-                plan.at(ago, 14 * 60, move |story| deny(story, row, why).boxed_local());
+                plan.at(ago, 14 * 60, move |story| deny(story, row, words).boxed_local());
             }
-            Last::Edited(ago, change) => plan.on(ago, move |story| edit(story, row, change).boxed_local()),
+            Some(Last::Edited { ago, words }) => {
+                plan.on(ago, move |story| edit(story, row, words).boxed_local());
+            }
         }
     }
 }

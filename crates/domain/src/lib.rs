@@ -22,6 +22,7 @@ pub mod policies;
 pub mod portals;
 pub mod programme;
 pub mod registers;
+pub mod row;
 pub mod soa;
 pub mod tasks;
 pub mod text;

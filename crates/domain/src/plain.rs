@@ -15,6 +15,7 @@ pub enum Plain<'a> {
     Bool(bool),
     Int(i64),
     Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
     Date(Date),
     Time(Time),
 }
@@ -24,6 +25,7 @@ impl Plain<'_> {
     pub fn into_owned(self) -> Plain<'static> {
         match self {
             Self::Text(text) => Plain::Text(Cow::Owned(text.into_owned())),
+            Self::Bytes(bytes) => Plain::Bytes(Cow::Owned(bytes.into_owned())),
             Self::Null => Plain::Null,
             Self::Bool(value) => Plain::Bool(value),
             Self::Int(value) => Plain::Int(value),
@@ -39,6 +41,7 @@ pub enum PlainKind {
     Bool,
     Int,
     Text,
+    Bytes,
     /// A set, as text with spaces between its words.
     Words,
     Date,
@@ -62,6 +65,7 @@ impl Serialize for Plain<'_> {
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Int(value) => serializer.serialize_i64(*value),
             Self::Text(value) => serializer.serialize_str(value),
+            Self::Bytes(value) => serializer.serialize_bytes(value),
             Self::Date(value) => value.serialize(serializer),
             Self::Time(value) => value.serialize(serializer),
         }
@@ -131,6 +135,52 @@ impl<K: Kind> Keep for Id<K> {
     fn kept(value: Plain<'_>) -> Result<Self, String> {
         Self::parse(&text_of(value)?)
     }
+}
+
+impl Keep for String {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.as_str().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        text_of(value).map(Cow::into_owned)
+    }
+}
+
+/// A hash.
+impl<const SIZE: usize> Keep for [u8; SIZE] {
+    const KIND: PlainKind = PlainKind::Bytes;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Bytes(self.as_slice().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        match value {
+            Plain::Bytes(bytes) => bytes.as_ref().try_into().map_err(|_| format!("is not {SIZE} bytes")),
+            value => Err(other(&value)),
+        }
+    }
+}
+
+/// Keeps types that are stored as their text and parsed again.
+#[macro_export]
+macro_rules! kept_as_text {
+    ($($type:ty),+ $(,)?) => {
+        $(impl $crate::plain::Keep for $type {
+            const KIND: $crate::plain::PlainKind = $crate::plain::PlainKind::Text;
+
+            fn plain(&self) -> $crate::plain::Plain<'_> {
+                $crate::plain::Plain::Text(self.as_str().into())
+            }
+
+            fn kept(value: $crate::plain::Plain<'_>) -> Result<Self, String> {
+                $crate::text::Parse::parse(&$crate::plain::text_of(value)?)
+            }
+        })+
+    };
 }
 
 impl<const MIN: usize, const MAX: usize, const LINES: bool> Keep for Text<MIN, MAX, LINES> {

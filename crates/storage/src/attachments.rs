@@ -1,92 +1,48 @@
 //! The metadata of attached files; the files themselves are in object storage.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, AutomationId, CommentId};
 use attestry_domain::page::{After, Order, Page};
-use attestry_domain::registers::attachments::{Attachment, MadeBy};
+use attestry_domain::registers::attachments::Attachment;
 
-use crate::sql::{Columns, by_id, id, opt_id, page_params, read_page, time};
-
-macro_rules! columns {
-    () => {
-        "SELECT id, org_id, entity_type, entity_id, name, media_type, size, sha256, description, effective_date, run_id, automation_version, uploaded_by, created_at FROM attachments"
-    };
-}
+use crate::sql::{Columns, by_id, id, page_params, read_page};
+use crate::table::read;
 
 statements! {
-    INSERT = "INSERT INTO attachments (org_id, id, entity_type, entity_id, name, media_type, size, sha256, description, effective_date, run_id, automation_version, uploaded_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
-    LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
-    OF_ENTITY = concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2 ORDER BY id");
-    OF_COMMENTS = concat!(columns!(), " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id");
     COUNT = "SELECT COUNT(*) FROM attachments WHERE org_id = $1 AND entity_id = $2";
-    OF_AUTOMATION = concat!(columns!(), " WHERE org_id = $1 AND run_id IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2) ORDER BY id");
     LATEST = "SELECT MAX(effective_date) FROM attachments WHERE org_id = $1 AND entity_id = $2";
     LATEST_OF_TASKS = "SELECT a.entity_id, a.id, a.name, a.effective_date FROM attachments a WHERE a.org_id = $1 AND a.entity_type = 'task' AND a.effective_date IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attachments b WHERE b.org_id = $1 AND b.entity_id = a.entity_id AND (b.effective_date > a.effective_date OR (b.effective_date = a.effective_date AND b.id > a.id))) ORDER BY a.entity_id";
-    DELETE = "DELETE FROM attachments WHERE org_id = $1 AND id = $2";
+    ;
+    tables
+    ATTACHMENTS: Attachment = "attachments" {
+        GET = " WHERE org_id = $1 AND id = $2";
+        LOCK = " WHERE org_id = $1 AND id = $2 FOR UPDATE";
+        OF_ENTITY = " WHERE org_id = $1 AND entity_id = $2 ORDER BY id";
+        OF_COMMENTS = " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id";
+        OF_AUTOMATION = " WHERE org_id = $1 AND run_id IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2) ORDER BY id";
+    }
     ;
     pages
-    LIST = (concat!(columns!(), " WHERE org_id = $1 AND entity_id = $2"), "id", None);
-}
-
-fn read(row: &Row<'_>) -> Result<Attachment, Error> {
-    Ok(Attachment {
-        id: row.parse(0)?,
-        organization_id: row.parse(1)?,
-        entity_type: row.parse(2)?,
-        entity_id: row.text(3)?,
-        name: row.text(4)?,
-        media_type: row.text(5)?,
-        size: row.int(6)?,
-        sha256: row.text(7)?,
-        description: row.opt_text(8)?,
-        effective_date: row.opt_parse(9)?,
-        run: made_by(row)?,
-        uploaded_by: row.opt_parse(12)?,
-        created_at: row.time(13)?,
-    })
-}
-
-fn made_by(row: &Row<'_>) -> Result<Option<MadeBy>, Error> {
-    Ok(match (row.opt_parse(10)?, row.opt_int(11)?) {
-        (Some(id), Some(version)) => Some(MadeBy { id, version }),
-        _ => None,
-    })
+    LIST = (ATTACHMENTS.select(" WHERE org_id = $1 AND entity_id = $2"), "id", None);
 }
 
 pub async fn insert(t: &Tx<'_>, scope: &Scope, attachment: &Attachment) -> Result<(), Error> {
-    let params = [
-        id(scope.organization()),
-        id(attachment.id),
-        Value::from(attachment.entity_type.as_str()),
-        Value::from(&attachment.entity_id),
-        Value::from(&attachment.name),
-        Value::from(&attachment.media_type),
-        Value::Int(attachment.size),
-        Value::from(&attachment.sha256),
-        Value::from(attachment.description.as_ref()),
-        Value::from(attachment.effective_date.map(|date| date.to_string())),
-        opt_id(attachment.run.map(|run| run.id)),
-        Value::from(attachment.run.map(|run| run.version)),
-        opt_id(attachment.uploaded_by),
-        time(attachment.created_at),
-    ];
-    t.execute(INSERT, &params).await.map(|_| ())
+    ATTACHMENTS.insert(t, scope, attachment).await
 }
 
 pub async fn get(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<Option<Attachment>, Error> {
-    t.opt(GET, &[id(scope.organization()), id(attachment)], read).await
+    t.opt(*GET, &[id(scope.organization()), id(attachment)], read).await
 }
 
 pub async fn lock(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<Option<Attachment>, Error> {
-    t.opt(LOCK, &[id(scope.organization()), id(attachment)], read).await
+    t.opt(*LOCK, &[id(scope.organization()), id(attachment)], read).await
 }
 
 /// Returns all attachments of an entity, oldest first.
 pub async fn of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Vec<Attachment>, Error> {
-    t.all(OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], read).await
+    t.all(*OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)], read).await
 }
 
 /// Returns the attachments of an entity's comments from `first` to `last`.
@@ -98,7 +54,7 @@ pub async fn of_comments(
     last: CommentId,
 ) -> Result<Vec<Attachment>, Error> {
     let params = [id(scope.organization()), Value::from(about), id(first), id(last)];
-    t.all(OF_COMMENTS, &params, read).await
+    t.all(*OF_COMMENTS, &params, read).await
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<i64, Error> {
@@ -111,7 +67,7 @@ pub async fn of_automation(
     scope: &Scope,
     automation: AutomationId,
 ) -> Result<Vec<Attachment>, Error> {
-    t.all(OF_AUTOMATION, &[id(scope.organization()), id(automation)], read).await
+    t.all(*OF_AUTOMATION, &[id(scope.organization()), id(automation)], read).await
 }
 
 /// Returns the latest effective date of an entity's attachments.
@@ -152,9 +108,9 @@ pub async fn list(
     let mut params = vec![id(scope.organization()), Value::from(entity_id)];
     page_params(&mut params, limit, after);
     let sql = LIST.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
+    read_page(t, sql, &params, limit, read, |one: &Attachment| by_id(one.id)).await
 }
 
 pub async fn delete(t: &Tx<'_>, scope: &Scope, attachment: AttachmentId) -> Result<(), Error> {
-    t.execute(DELETE, &[id(scope.organization()), id(attachment)]).await.map(|_| ())
+    ATTACHMENTS.delete(t, [id(scope.organization()), id(attachment)]).await
 }

@@ -19,12 +19,6 @@ macro_rules! columns {
     };
 }
 
-macro_rules! version_columns {
-    () => {
-        "SELECT id, automation_id, number, script, changelog, created_by, created_at FROM automation_versions"
-    };
-}
-
 statements! {
     INSERT = "INSERT INTO automations (org_id, id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, updated_at, next_run_at, version, task_id, check_name, created_by, created_at, is_failing) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
     UPDATE = "UPDATE automations SET name = $3, description = $4, is_enabled = $5, schedule = $6, time_zone = $7, events = $8, evaluation_criteria = $9, parameters = $10, status_on_pass = $11, status_on_fail = $12, keep_evidence = $13, latest_version = $14, updated_at = $15, next_run_at = $16, version = $17 WHERE org_id = $1 AND id = $2";
@@ -43,15 +37,18 @@ statements! {
     INSERT_EVENT = "INSERT INTO automation_events (org_id, automation_id, action) VALUES ($1, $2, $3)";
     LISTEN = "UPDATE journal_heads SET listens = EXISTS (SELECT 1 FROM automation_events WHERE org_id = $1) WHERE org_id = $1";
     LISTENERS = "SELECT e.action, a.id, a.task_id, a.latest_version FROM automation_events e JOIN automations a ON a.id = e.automation_id AND a.org_id = e.org_id WHERE e.org_id = $1 AND a.is_enabled = TRUE AND a.latest_version IS NOT NULL ORDER BY a.id";
-    INSERT_VERSION = "INSERT INTO automation_versions (org_id, id, automation_id, number, script, changelog, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    VERSION = concat!(version_columns!(), " WHERE org_id = $1 AND automation_id = $2 AND number = $3");
     COUNT_VERSIONS = "SELECT COUNT(*) FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
     HOSTS = "SELECT hosts, version FROM automation_hosts WHERE org_id = $1";
     SET_HOSTS = "INSERT INTO automation_hosts (org_id, hosts, updated_at, version) VALUES ($1, $2, $3, $4) ON CONFLICT (org_id) DO UPDATE SET hosts = $2, updated_at = $3, version = $4";
     ;
+    tables
+    VERSION_ROWS: Version = "automation_versions" {
+        VERSION = " WHERE org_id = $1 AND automation_id = $2 AND number = $3";
+    }
+    ;
     pages
     LIST = (concat!(columns!(), " WHERE org_id = $1 AND task_id = $2"), "id", None);
-    VERSIONS = (concat!(version_columns!(), " WHERE org_id = $1 AND automation_id = $2"), "id", None);
+    VERSIONS = (VERSION_ROWS.select(" WHERE org_id = $1 AND automation_id = $2"), "id", None);
 }
 
 fn read(row: &Row<'_>) -> Result<Automation, Error> {
@@ -230,30 +227,8 @@ pub async fn listeners(t: &Tx<'_>, organization: OrganizationId) -> Result<Vec<L
     .await
 }
 
-fn read_version(row: &Row<'_>) -> Result<Version, Error> {
-    Ok(Version {
-        id: row.parse(0)?,
-        automation_id: row.parse(1)?,
-        version: row.int(2)?,
-        script: row.text(3)?,
-        changelog: row.opt_text(4)?,
-        created_by: row.opt_parse(5)?,
-        created_at: row.time(6)?,
-    })
-}
-
 pub async fn insert_version(t: &Tx<'_>, scope: &Scope, one: &Version) -> Result<(), Error> {
-    let params = [
-        id(scope.organization()),
-        id(one.id),
-        id(one.automation_id),
-        Value::Int(one.version),
-        Value::from(&one.script),
-        Value::from(one.changelog.as_ref()),
-        opt_id(one.created_by),
-        time(one.created_at),
-    ];
-    t.execute(INSERT_VERSION, &params).await.map(|_| ())
+    VERSION_ROWS.insert(t, scope, one).await
 }
 
 pub async fn version(
@@ -262,7 +237,7 @@ pub async fn version(
     automation: AutomationId,
     number: i64,
 ) -> Result<Option<Version>, Error> {
-    t.opt(VERSION, &[id(scope.organization()), id(automation), Value::Int(number)], read_version).await
+    t.opt(*VERSION, &[id(scope.organization()), id(automation), Value::Int(number)], crate::table::read).await
 }
 
 pub async fn versions(
@@ -275,7 +250,7 @@ pub async fn versions(
     let mut params = vec![id(scope.organization()), id(automation)];
     page_params(&mut params, limit, after);
     let sql = VERSIONS.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, read_version, |one| by_id(one.id)).await
+    read_page(t, sql, &params, limit, crate::table::read, |one: &Version| by_id(one.id)).await
 }
 
 pub async fn count_versions(t: &Tx<'_>, scope: &Scope, automation: AutomationId) -> Result<i64, Error> {

@@ -4,6 +4,7 @@
 
 #[macro_use]
 mod sql;
+mod table;
 mod text;
 #[macro_use]
 pub mod registers;

@@ -7,13 +7,15 @@ use attestry_db::{Error, Row, RowChange, SIZES, Statement, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::id::{Id, MemberId, OrganizationId};
 use attestry_domain::page::{Key, Page, PageRequest};
-use attestry_domain::plain::{Keep, Plain, PlainKind};
+use attestry_domain::plain::PlainKind;
 use attestry_domain::registers::scales::{Cell, Matrix, Rated};
 use attestry_domain::registers::{
     Compare, Condition, Filter, NEVER, RatingSide, Record, Register, RegisterSort, SortKey, Wanted,
 };
+use attestry_domain::row::Cells as _;
 
 use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
+use crate::table::{RowCells, value};
 use crate::text::{Pages, kept, rows};
 
 /// The number of rows that one statement reads by their ids.
@@ -28,7 +30,7 @@ pub trait Stored: Register {
     /// Returns its statements, which are built once.
     fn sql() -> &'static Statements;
 
-    fn read(cells: &mut Cells<'_, '_>) -> Result<Self, Error>;
+    fn read(cells: &mut RowCells<'_, '_>) -> Result<Self, Error>;
 
     fn bind<'a>(&'a self, values: &mut Vec<Value<'a>>);
 }
@@ -52,52 +54,17 @@ macro_rules! stored {
                 &SQL
             }
 
-            fn read(cells: &mut $crate::registers::Cells<'_, '_>) -> Result<Self, attestry_db::Error> {
+            fn read(cells: &mut $crate::table::RowCells<'_, '_>) -> Result<Self, attestry_db::Error> {
+                use attestry_domain::row::Cells as _;
+
                 Ok(Self { $($field: cells.take()?),* })
             }
 
             fn bind<'a>(&'a self, values: &mut Vec<attestry_db::Value<'a>>) {
-                $(values.push($crate::registers::value(attestry_domain::plain::Keep::plain(&self.$field)));)*
+                $(values.push($crate::table::value(attestry_domain::plain::Keep::plain(&self.$field)));)*
             }
         }
     };
-}
-
-/// A cursor over the columns of a row.
-#[derive(Debug)]
-pub struct Cells<'r, 's> {
-    row: &'r Row<'s>,
-    next: usize,
-}
-
-impl Cells<'_, '_> {
-    pub fn take<T: Keep>(&mut self) -> Result<T, Error> {
-        let column = self.next;
-        self.next += 1;
-        let row = self.row;
-        let plain = match T::KIND {
-            PlainKind::Text | PlainKind::Words => {
-                row.opt_str(column)?.map_or(Plain::Null, |text| Plain::Text(text.into()))
-            }
-            PlainKind::Int => row.opt_int(column)?.map_or(Plain::Null, Plain::Int),
-            PlainKind::Bool => row.opt_bool(column)?.map_or(Plain::Null, Plain::Bool),
-            PlainKind::Time => row.opt_time(column)?.map_or(Plain::Null, Plain::Time),
-            PlainKind::Date => row.opt_parse(column)?.map_or(Plain::Null, Plain::Date),
-        };
-        T::kept(plain).map_err(|message| Error::Column { column, message })
-    }
-}
-
-/// Converts a plain value to a parameter.
-pub fn value(plain: Plain<'_>) -> Value<'_> {
-    match plain {
-        Plain::Null => Value::Null,
-        Plain::Bool(value) => Value::Bool(value),
-        Plain::Int(value) => Value::Int(value),
-        Plain::Text(value) => Value::Text(value),
-        Plain::Date(value) => Value::from(value.to_string()),
-        Plain::Time(value) => time(value),
-    }
 }
 
 /// Every statement of a register.
@@ -180,6 +147,7 @@ fn optional(number: usize, kind: PlainKind, holds: &str) -> String {
         PlainKind::Text | PlainKind::Words | PlainKind::Date => "TEXT",
         PlainKind::Int | PlainKind::Time => "BIGINT",
         PlainKind::Bool => "BOOLEAN",
+        PlainKind::Bytes => "BYTEA",
     };
     format!(" AND (CAST(${number} AS {kind}) IS NULL OR {holds})")
 }
@@ -270,7 +238,7 @@ async fn bump(t: &Tx<'_>, params: &[Value<'_>; 3]) -> Result<i64, Error> {
 }
 
 fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
-    let mut cells = Cells { row, next: 0 };
+    let mut cells = RowCells::new(row);
     Ok(Record {
         id: cells.take()?,
         organization_id: cells.take()?,

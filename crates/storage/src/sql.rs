@@ -4,21 +4,33 @@
 use attestry_db::{Constraint, Error, Row, RowValues, Tx, Value};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, MAX_PAGE_BYTES, Page};
-use attestry_domain::plain::{Keep, Plain};
-use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::portals::Days;
 use attestry_domain::{Parse, Time};
 
-/// Names the statements of a file and lists them for the test that prepares them all.
+/// Names the statements of a file and lists them for the test that prepares them all: those written out, tables with
+/// selects of their rows, and pages of lists.
 macro_rules! statements {
-    ($($name:ident = $sql:expr;)* $(; pages $($pages:ident = ($select:expr, $id:literal, $key:expr);)*)?) => {
+    (
+        $($name:ident = $sql:expr;)*
+        $(; tables $($table:ident: $row:ty = $from:literal $(+ $($other:literal)+)? {
+            $($selected:ident = $rest:expr;)*
+        })*)?
+        $(; pages $($pages:ident = ($select:expr, $id:literal, $key:expr);)*)?
+    ) => {
         $(const $name: &str = $sql;)*
+        $($(
+            static $table: std::sync::LazyLock<$crate::table::Table<$row>> =
+                std::sync::LazyLock::new(|| $crate::table::Table::new($from, &[$($($other),+)?]));
+            $(static $selected: std::sync::LazyLock<&'static str> =
+                std::sync::LazyLock::new(|| $table.select($rest));)*
+        )*)?
         $($(static $pages: std::sync::LazyLock<$crate::text::Pages> =
             std::sync::LazyLock::new(|| $crate::text::Pages::of($select, $id, $key));)*)?
 
         pub(crate) fn statements() -> Vec<&'static str> {
-            #[allow(unused_mut, clippy::allow_attributes, reason = "only a file with pages adds to them")]
+            #[allow(unused_mut, clippy::allow_attributes, reason = "only a file with tables or pages adds to them")]
             let mut all = vec![$($name),*];
+            $($(all.extend($table.texts()); $(all.push(*$selected);)*)*)?
             $($(all.extend($pages.texts());)*)?
             all
         }
@@ -111,11 +123,6 @@ pub(crate) trait Columns {
     fn opt_time(&self, column: usize) -> Result<Option<Time>, Error>;
     fn hash(&self, column: usize) -> Result<[u8; 32], Error>;
     fn opt_hash(&self, column: usize) -> Result<Option<[u8; 32]>, Error>;
-}
-
-/// Reads a version number.
-pub(crate) fn number(row: &Row<'_>, column: usize) -> Result<VersionNumber, Error> {
-    Keep::kept(Plain::Int(row.int(column)?)).map_err(|message| Error::Column { column, message })
 }
 
 fn exact(column: usize, bytes: &[u8]) -> Result<[u8; 32], Error> {

@@ -50,7 +50,7 @@ fn width(field: &Field) -> u16 {
         PlainKind::Text if field.wire == ASSIGNEE => 32,
         PlainKind::Text if matches!(field.wire, "title" | "name" | "website") => 40,
         PlainKind::Words => 32,
-        PlainKind::Text | PlainKind::Time => 20,
+        PlainKind::Text | PlainKind::Bytes | PlainKind::Time => 20,
     }
 }
 

@@ -14,6 +14,7 @@ use crate::automations::schedules::Schedule;
 use crate::id::{AttachmentId, AutomationId, AutomationVersionId, MemberId, OrganizationId, RunId, TaskId};
 use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
+use crate::row::Row;
 use crate::tasks::TaskStatus;
 use crate::text::{LongText, Name, Parse};
 use crate::time::Time;
@@ -233,11 +234,12 @@ impl Automation {
 }
 
 /// An immutable version of an automation's script.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
     pub id: AutomationVersionId,
     pub automation_id: AutomationId,
+    #[row(column = "number")]
     pub version: i64,
     pub script: String,
     pub changelog: Option<String>,

@@ -3,12 +3,14 @@
 use serde::Serialize;
 
 use crate::id::{InvitationId, MemberId, OrganizationId, UserId};
+use crate::row::Row;
 use crate::time::Time;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Invitation {
     pub id: InvitationId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub member_id: MemberId,
     pub user_id: UserId,

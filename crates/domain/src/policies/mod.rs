@@ -120,6 +120,7 @@ macro_rules! policy_filters {
     };
 }
 
+use crate::row::Row;
 use crate::{register_filter, register_structs};
 
 policy_fields!(register_structs
@@ -300,19 +301,23 @@ impl Register for Policy {
 }
 
 /// A file that is the text of a policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Row)]
 pub struct PolicyFile {
+    #[row(column = "file_id")]
     pub id: AttachmentId,
+    #[row(column = "file_name")]
     pub name: String,
     /// The SHA-256 of its content, in hexadecimal.
+    #[row(column = "file_sha256")]
     pub sha256: String,
 }
 
 /// A policy as it was published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyVersion {
     pub id: PolicyVersionId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub policy_id: PolicyId,
     #[serde(rename = "version")]
@@ -320,6 +325,7 @@ pub struct PolicyVersion {
     pub name: String,
     pub description: String,
     pub content: Body,
+    #[row(flatten)]
     pub file: Option<PolicyFile>,
     /// True when its text differs from the previous version, so that it has to be signed again.
     pub is_changed: bool,
@@ -337,13 +343,15 @@ impl PolicyVersion {
 }
 
 /// The signature of a version by a member.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicySignature {
     pub id: PolicySignatureId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub policy_id: PolicyId,
     pub version_id: PolicyVersionId,
+    #[row(column = "number")]
     pub version: VersionNumber,
     pub member_id: MemberId,
     pub signed_at: Time,

@@ -13,6 +13,7 @@ use url::Host;
 use crate::id::{CertificateId, MemberId, OrganizationId, PolicyId, PortalPostId, SubscriberId};
 use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
+use crate::plain::{Keep, Plain, PlainKind};
 use crate::text::{AnyText, Email, LongText, Name, Parse, Text};
 use crate::time::Time;
 
@@ -269,6 +270,19 @@ impl Days {
     /// The end of a period that starts at `time`.
     pub fn after(self, time: Time) -> Time {
         time.plus(std::time::Duration::from_hours(24 * self.0.unsigned_abs()))
+    }
+}
+
+impl Keep for Days {
+    const KIND: PlainKind = PlainKind::Int;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Int(self.0)
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        let days = Keep::kept(value)?;
+        Self::new(days).ok_or_else(|| format!("{days} is no number of days"))
     }
 }
 

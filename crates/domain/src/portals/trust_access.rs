@@ -7,6 +7,7 @@ use crate::date::Date;
 use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId, PolicyId};
 use crate::json_schema::JsonSchema;
 use crate::portals::{CertificateFramework, Days, PortalDocument};
+use crate::row::Row;
 use crate::text::{Email, LongText, Name, Parse};
 use crate::time::Time;
 
@@ -70,18 +71,21 @@ pub struct NewRequest {
     pub documents: Vec<PortalDocument>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessRequest {
     pub id: AccessRequestId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub name: String,
     pub email: String,
     pub company: Option<String>,
     pub job_title: Option<String>,
     pub purpose: Option<String>,
+    #[row(column = "requested_days")]
     pub requested_duration_days: Option<Days>,
     /// The requested documents among those on request; after approval, the granted ones.
+    #[row(json)]
     pub documents: Vec<PortalDocument>,
     pub status: RequestStatus,
     pub reviewed_by: Option<MemberId>,
@@ -209,12 +213,16 @@ crate::words! {
 }
 
 /// The signature of an agreement: the signer, the time and the IP address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Signature {
+    #[row(column = "signer_name")]
     pub name: String,
+    #[row(column = "signer_email")]
     pub email: String,
+    #[row(column = "signed_at")]
     pub at: Time,
+    #[row(column = "signer_ip")]
     pub ip: Option<String>,
     /// The code that the signed file shows and by which it is found.
     pub code: String,
@@ -223,10 +231,11 @@ pub struct Signature {
 }
 
 /// An agreement that is offered for signature; its text is final.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Nda {
     pub id: NdaId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub request_id: AccessRequestId,
     pub status: NdaStatus,
@@ -238,6 +247,7 @@ pub struct Nda {
     pub created_at: Time,
     /// The deadline for signing.
     pub expires_at: Time,
+    #[row(flatten)]
     pub signature: Option<Signature>,
     pub grant_id: Option<AccessGrantId>,
 }
@@ -252,10 +262,11 @@ crate::words! {
 }
 
 /// The access of a visitor who signed the agreement, and its expiry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct AccessGrant {
     pub id: AccessGrantId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub request_id: AccessRequestId,
     pub nda_id: NdaId,

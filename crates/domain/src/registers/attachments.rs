@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::date::Date;
 use crate::id::{AttachmentId, MemberId, OrganizationId, RunId};
 use crate::registers::subjects::Subject;
+use crate::row::Row;
 use crate::time::Time;
 
 /// The largest file, in bytes.
@@ -13,10 +14,11 @@ pub const FILE_LIMIT: u64 = 10 << 20;
 /// The maximum number of files attached to a comment.
 pub const MAX_ATTACHMENTS_PER_COMMENT: usize = 10;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
     pub id: AttachmentId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub entity_type: Subject,
     pub entity_id: String,
@@ -30,6 +32,7 @@ pub struct Attachment {
     /// The date that the evidence is for.
     pub effective_date: Option<Date>,
     /// The automation run that made it, and the version of its script.
+    #[row(flatten)]
     pub run: Option<MadeBy>,
     /// `None` if the product itself created the file.
     pub uploaded_by: Option<MemberId>,
@@ -37,10 +40,12 @@ pub struct Attachment {
 }
 
 /// The automation run that created a file, and the version of its script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct MadeBy {
+    #[row(column = "run_id")]
     pub id: RunId,
+    #[row(column = "automation_version")]
     pub version: i64,
 }
 

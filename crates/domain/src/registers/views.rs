@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::access::{Permission, Scope};
 use crate::id::{MemberId, OrganizationId, ViewId};
+use crate::row::Row;
 use crate::text::Name;
 use crate::time::Time;
 
@@ -26,7 +27,7 @@ crate::words! {
 
 /// The parameters of a list: filters, `q`, `sort` and `order` by their names in a query, and those of the console,
 /// such as `columns` and `group`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ViewParameters(BTreeMap<String, String>);
 
@@ -54,15 +55,17 @@ impl ViewParameters {
 }
 
 /// The saved settings of a list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct View {
     pub id: ViewId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     /// The member who created it.
     pub member_id: MemberId,
     pub list: ViewList,
     pub name: Name,
+    #[row(json)]
     pub parameters: ViewParameters,
     /// True when all members see it.
     pub is_shared: bool,

@@ -11,6 +11,7 @@ use crate::id::{
     SoaDocumentId,
 };
 use crate::policies::version::VersionNumber;
+use crate::row::Row;
 use crate::time::Time;
 
 pub mod rules;
@@ -59,12 +60,14 @@ crate::words! {
 pub type Justification = crate::text::Text<0, 4_000>;
 
 /// A statement of applicability, without its answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct SoaDocument {
     pub id: SoaDocumentId,
     pub framework_id: FrameworkId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
+    #[row(column = "number")]
     pub version: VersionNumber,
     pub is_latest: bool,
     pub status: SoaStatus,
@@ -119,7 +122,7 @@ impl SoaDocument {
 }
 
 /// The answer to one question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct SoaAnswer {
     pub id: SoaAnswerId,
@@ -323,7 +326,7 @@ crate::words! {
 }
 
 /// The approval of a statement, with the approved content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct SoaApproval {
     pub id: SoaApprovalId,
     pub document_id: SoaDocumentId,
@@ -331,5 +334,6 @@ pub struct SoaApproval {
     pub approver_id: MemberId,
     pub approved_at: Time,
     pub content_hash: String,
+    #[row(json)]
     pub content: SoaSnapshot,
 }

@@ -138,7 +138,8 @@ pub async fn download(
 
 fn csv_text(cell: &Cell) -> String {
     match cell {
-        Plain::Null => String::new(),
+        // A table shows no bytes.
+        Plain::Null | Plain::Bytes(_) => String::new(),
         Plain::Text(text) => harmless(text),
         Plain::Bool(value) => value.to_string(),
         Plain::Int(value) => value.to_string(),
@@ -194,7 +195,8 @@ fn write(
     cell: &Cell,
 ) -> Result<(), XlsxError> {
     match cell {
-        Plain::Null => return Ok(()),
+        // A table shows no bytes.
+        Plain::Null | Plain::Bytes(_) => return Ok(()),
         Plain::Text(text) if text.chars().count() > MAX_CELL_CHARS => {
             let start: String = text.chars().take(MAX_CELL_CHARS - 1).chain(['…']).collect();
             sheet.write_string_with_format(row, column, start, &formats.text)?
