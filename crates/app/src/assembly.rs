@@ -66,13 +66,7 @@ static HOOKS: Hooks = Hooks {
         |c, member| soa::release(c, member).boxed(),
         |c, member| policies::release(c, member).boxed(),
     ],
-    demoted: |c, member, lost| {
-        async move {
-            soa::demoted(c, member, lost).await?;
-            inbox::demoted(c, member).await
-        }
-        .boxed()
-    },
+    demoted: |c, member, lost| soa::demoted(c, member, lost).boxed(),
     zone_changed: |c, zone| automations::reschedule(c, zone).boxed(),
 };
 

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use anyhow::{Context, Result};
 use attestry_app::programme::{self, NewProgramme};
 use attestry_app::registers;
+use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::frameworks::controls::Control;
@@ -70,9 +71,9 @@ async fn start(story: &mut Story, aliases: &'static [&'static str], audit: i64) 
     let frameworks: Result<Vec<FrameworkName>> = aliases.iter().map(|alias| text(alias)).collect();
     let new = NewProgramme {
         frameworks: frameworks?,
-        audit_date: Some(story.day(audit)),
-        scope,
-        owners,
+        audit_date: Patch::Value(story.day(audit)),
+        scope: Some(scope),
+        owners: Some(owners),
         start: None,
     };
     let by = story.by::<grant::ProgrammeUpdate>(OWNER)?;

@@ -10,7 +10,7 @@ use crate::sql::{from_json, id, time, to_json};
 statements! {
     INSERT = "INSERT INTO bulk_changes (org_id, id, register, actor_id, made_at, changed) VALUES ($1, $2, $3, $4, $5, $6)";
     FORGET = "DELETE FROM bulk_changes WHERE org_id = $1 AND made_at < $2";
-    TAKE = "DELETE FROM bulk_changes WHERE org_id = $1 AND id = $2 AND register = $3 AND actor_id = $4 RETURNING changed";
+    TAKE = "DELETE FROM bulk_changes WHERE org_id = $1 AND id = $2 AND register = $3 AND actor_id = $4 AND made_at >= $5 RETURNING changed";
 }
 
 /// Stores the changed rows, each with its new version, and deletes changes made before `since`.
@@ -30,14 +30,16 @@ pub async fn insert(
     t.execute(INSERT, &params).await.map(|_| ())
 }
 
-/// Removes and returns a change of the same actor, to undo it; a second call finds none.
+/// Removes and returns a change of the same actor since a time, to undo it; a second call finds none.
 pub async fn take(
     t: &Tx<'_>,
     scope: &Scope,
     change: BulkChangeId,
     register: &str,
+    since: Time,
 ) -> Result<Option<Vec<(String, i64)>>, Error> {
     let (_, actor) = scope.actor();
-    let params = [id(scope.organization()), id(change), Value::from(register), Value::from(actor)];
+    let own = id(scope.organization());
+    let params = [own, id(change), Value::from(register), Value::from(actor), time(since)];
     Ok(t.returning(TAKE, &params, |row| from_json(row, 0)).await?.pop())
 }

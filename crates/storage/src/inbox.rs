@@ -1,21 +1,27 @@
 //! The inboxes of members.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Row, RowChange, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{InboxItemId, MemberId};
 use attestry_domain::identity::inbox::{About, InboxFilter, InboxItem};
 use attestry_domain::page::{After, Order, Page};
 
-use crate::sql::{Columns, by_id, id, opt_id, opt_time, page_params, read_page, time};
+use crate::sql::{Columns, by_id, id, opt_id, opt_time, owned, page_params, read_page, time};
 
-/// The items of a member. An item about a due date is left out once its task is done.
+/// The items of a member, as far as they are about records that the reader may see: `$3` lists the kinds of records,
+/// `$4` and `$5` restrict tasks to those assigned to the member and policies to those that are published. An item about
+/// a date is left out once the record has another date or assignee, or none.
 macro_rules! items {
     ($what:literal) => {
         concat!(
             "SELECT ",
             $what,
-            " FROM inbox_items i WHERE i.org_id = $1 AND i.member_id = $2 AND NOT (i.kind IN ('dueSoon', 'overdue') AND i.entity_type = 'task' AND EXISTS (SELECT 1 FROM tasks t WHERE t.id = i.entity_id AND t.org_id = $1 AND t.open_due IS NULL))"
+            " FROM inbox_items i WHERE i.org_id = $1 AND i.member_id = $2",
+            " AND (i.entity_type IS NULL OR $3 LIKE '%,' || i.entity_type || ',%')",
+            " AND (i.entity_type IS NULL OR i.entity_type <> 'task' OR (CAST($4 AS BOOLEAN) = FALSE AND i.kind NOT IN ('dueSoon', 'overdue')) OR EXISTS (SELECT 1 FROM tasks t WHERE t.id = i.entity_id AND t.org_id = $1 AND t.assignee_id = $2 AND (i.kind NOT IN ('dueSoon', 'overdue') OR (t.open_due IS NOT NULL AND (i.occasion LIKE 'reminded %' OR i.occasion LIKE '% ' || t.open_due)))))",
+            " AND (i.entity_type IS NULL OR i.entity_type <> 'policy' OR (CAST($5 AS BOOLEAN) = FALSE AND i.kind <> 'overdue') OR EXISTS (SELECT 1 FROM policies p WHERE p.id = i.entity_id AND p.org_id = $1 AND (i.kind = 'overdue' OR p.is_published = TRUE) AND (i.kind <> 'overdue' OR (p.is_published = FALSE AND p.archived = FALSE AND p.assignee_id = $2))))",
+            " AND (i.entity_type IS NULL OR i.entity_type <> 'risk' OR i.kind NOT IN ('dueSoon', 'overdue') OR EXISTS (SELECT 1 FROM risks r WHERE r.id = i.entity_id AND r.org_id = $1 AND r.assignee_id = $2 AND i.occasion LIKE '% ' || r.accepted_until))"
         )
     };
 }
@@ -26,11 +32,12 @@ statements! {
     MARK = "UPDATE inbox_items SET read_at = $4 WHERE org_id = $1 AND member_id = $2 AND id = $3";
     MARK_UP_TO = "UPDATE inbox_items SET read_at = $4 WHERE org_id = $1 AND member_id = $2 AND id <= $3 AND (read_at IS NULL) = (CAST($4 AS BIGINT) IS NOT NULL)";
     DELETE_OF_ENTITY = "DELETE FROM inbox_items WHERE org_id = $1 AND entity_id = $2";
-    DELETE_OF_TYPE = "DELETE FROM inbox_items WHERE org_id = $1 AND member_id = $2 AND entity_type = $3";
+    DELETE_OF_MEMBER = "DELETE FROM inbox_items WHERE org_id = $1 AND member_id = $2";
+    REMINDED = "SELECT entity_id FROM inbox_items WHERE org_id = $1 AND member_id = $2 AND occasion = $3";
     DELETE_OLD = "DELETE FROM inbox_items WHERE created_at < $1";
     ;
     pages
-    LIST = (concat!(items!("i.id, i.member_id, i.kind, i.text, i.entity_type, i.entity_id, i.actor_id, i.created_at, i.read_at"), " AND (CAST($3 AS BOOLEAN) = FALSE OR i.read_at IS NULL) AND (CAST($4 AS TEXT) IS NULL OR i.kind = $4)"), "i.id", None);
+    LIST = (concat!(items!("i.id, i.member_id, i.kind, i.text, i.entity_type, i.entity_id, i.actor_id, i.created_at, i.read_at"), " AND (CAST($6 AS BOOLEAN) = FALSE OR i.read_at IS NULL) AND (CAST($7 AS TEXT) IS NULL OR i.kind = $7)"), "i.id", None);
 }
 
 fn read(row: &Row<'_>) -> Result<InboxItem, Error> {
@@ -69,32 +76,62 @@ pub async fn insert(
         occasion.map_or(Value::Null, Value::from),
         time(item.created_at),
     ];
-    t.execute(INSERT, &params).await.map(|_| ())
+    t.execute_later(RowChange::Single(INSERT), owned(params.into())).await
+}
+
+/// The reader of an inbox: the member, and the records that the member may see.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    pub member: MemberId,
+    /// The kinds of records, with a comma before and after each.
+    pub kinds: String,
+    pub only_assigned_tasks: bool,
+    pub only_published_policies: bool,
+}
+
+impl Reader {
+    fn params(&self, scope: &Scope) -> Vec<Value<'static>> {
+        vec![
+            id(scope.organization()),
+            id(self.member),
+            Value::from(self.kinds.clone()),
+            Value::Bool(self.only_assigned_tasks),
+            Value::Bool(self.only_published_policies),
+        ]
+    }
 }
 
 /// Returns a page of a member's items, newest first.
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
-    member: MemberId,
+    reader: &Reader,
     filter: InboxFilter,
     limit: u16,
     after: Option<&After>,
 ) -> Result<Page<InboxItem>, Error> {
-    let mut params = vec![
-        id(scope.organization()),
-        id(member),
-        Value::Bool(filter.unread),
-        filter.kind.map_or(Value::Null, |kind| Value::from(kind.as_str())),
-    ];
+    let mut params = reader.params(scope);
+    params.push(Value::Bool(filter.unread));
+    params.push(filter.kind.map_or(Value::Null, |kind| Value::from(kind.as_str())));
     page_params(&mut params, limit, after);
     let sql = LIST.pick(Order::Descending, after.is_some());
     read_page(t, sql, &params, limit, read, |item| by_id(item.id)).await
 }
 
 /// Counts the unread items of a member.
-pub async fn unread(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<i64, Error> {
-    t.one(UNREAD, &[id(scope.organization()), id(member)], |row| row.int(0)).await
+pub async fn unread(t: &Tx<'_>, scope: &Scope, reader: &Reader) -> Result<i64, Error> {
+    t.one(UNREAD, &reader.params(scope), |row| row.int(0)).await
+}
+
+/// Returns the records of which a member was reminded on an occasion.
+pub async fn reminded(
+    t: &Tx<'_>,
+    scope: &Scope,
+    member: MemberId,
+    occasion: &str,
+) -> Result<Vec<String>, Error> {
+    let params = [id(scope.organization()), id(member), Value::from(occasion)];
+    t.all(REMINDED, &params, |row| row.text(0)).await
 }
 
 /// Marks an item as read at a time, or as unread.
@@ -126,15 +163,9 @@ pub async fn delete_of_entity(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Res
     t.execute(DELETE_OF_ENTITY, &[id(scope.organization()), Value::from(entity_id)]).await.map(|_| ())
 }
 
-/// Deletes a member's items about one kind of records.
-pub async fn delete_of_type(
-    t: &Tx<'_>,
-    scope: &Scope,
-    member: MemberId,
-    entity_type: &str,
-) -> Result<(), Error> {
-    let params = [id(scope.organization()), id(member), Value::from(entity_type)];
-    t.execute(DELETE_OF_TYPE, &params).await.map(|_| ())
+/// Deletes all items of a member.
+pub async fn delete_of_member(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<(), Error> {
+    t.execute(DELETE_OF_MEMBER, &[id(scope.organization()), id(member)]).await.map(|_| ())
 }
 
 /// Deletes the items that are older than `before`, in every organization.

@@ -129,7 +129,7 @@ async fn due_dates_are_told_once_and_forgotten_when_done(app: &TestApp) {
     app.patch(&path, &json!({"status": "done"})).send().await.expect(200);
     assert_eq!(due("dueSoon").await, [""; 0]);
     let done = inbox(app, &token, "?unread=true").await;
-    assert_eq!(done["unread"].as_i64(), Some(texts(&done).len() as i64));
+    assert_eq!(done["unread"].as_i64(), i64::try_from(texts(&done).len()).ok());
     // A new due date is another occasion.
     app.patch(&path, &json!({"status": "todo", "dueDate": "2026-11-19"})).send().await.expect(200);
     app.clock.advance(Duration::from_hours(24));

@@ -4,7 +4,6 @@ pub(crate) mod export;
 mod views;
 
 use attestry_app::programme::{self, NewProgramme};
-use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
@@ -109,16 +108,12 @@ body! {
 impl From<PlanProgramme> for NewProgramme {
     fn from(body: PlanProgramme) -> Self {
         let PlanProgramme { framework_ids, audit_date, scope, owners, start } = body;
-        let date = |date: Patch<Date>| match date {
-            Patch::Value(date) => Some(date),
-            Patch::Null | Patch::Absent => None,
-        };
         Self {
             frameworks: framework_ids.0,
-            audit_date: date(audit_date),
-            scope: scope.unwrap_or_default().0,
-            owners: owners.unwrap_or_default().0,
-            start: date(start),
+            audit_date,
+            scope: scope.map(|scope| scope.0),
+            owners: owners.map(|owners| owners.0),
+            start: start.into_option(),
         }
     }
 }
@@ -159,7 +154,8 @@ pub(crate) async fn preview_programme(
 ///
 /// Creates the controls, policies and tasks of the plan that the organization does not have yet, links them, and gives
 /// them owners and due dates. What exists is never overwritten, so you can repeat the request after an interruption,
-/// or send it with another framework. Needs the permissions to create and change controls, policies, tasks and context
+/// or send it with another framework beside those that are planned. `auditDate`, `scope`, `owners` and `start` stay as they are if they are
+/// left out. Needs the permissions to create and change controls, policies, tasks and context
 /// entries.
 #[utoipa::path(
     post, path = "/v1/programme", tag = "Programme", request_body = PlanProgramme,

@@ -432,7 +432,7 @@ async fn tell(c: &Change<'_>, run: &Run, automation: &Automation, is_failing: bo
         false => format!("“{}” ({task}) passes again", automation.name),
     };
     let about = About::new(Task::ENTITY, run.task_id);
-    c.notify(Notification { member, notice: Notice::Automations, about, line, quote: None });
+    c.notify(Notification { member, notice: Notice::Automations, about, line, quote: None, occasion: None });
     Ok(())
 }
 

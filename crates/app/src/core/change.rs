@@ -38,6 +38,8 @@ pub(crate) struct Notification {
     pub(crate) line: String,
     /// A quotation that follows the line in a mail.
     pub(crate) quote: Option<String>,
+    /// Identifies a notification that must not be repeated.
+    pub(crate) occasion: Option<String>,
 }
 
 /// The hooks that run after the commit.

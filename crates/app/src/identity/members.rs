@@ -9,7 +9,7 @@ use attestry_domain::identity::members::{
 };
 use attestry_domain::identity::users::User;
 use attestry_domain::page::{Order, Page, PageRequest};
-use attestry_storage::{Tx, invitations as open_links, members, organizations, sessions, users};
+use attestry_storage::{Tx, inbox, invitations as open_links, members, organizations, sessions, users};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -349,6 +349,7 @@ async fn change(
     }
     if old.user_id != after.user_id {
         crate::identity::api_keys::revoke_all(c, old.id).await?;
+        inbox::delete_of_member(c.t, c.scope, old.id).await?;
         end_sessions_without_membership(c, old.user_id).await?;
     }
     if identity_changes {

@@ -22,7 +22,10 @@ impl Job for Digests {
 
     async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         for (organization, today) in notices::due_digests(ctx).await? {
-            notices::digest(ctx, organization, today).await?;
+            // One organization's failure must not keep the others waiting; it is tried again the next time.
+            if let Err(error) = notices::digest(ctx, organization, today).await {
+                tracing::warn!(%organization, %error, "a digest was not sent");
+            }
         }
         Ok(Outcome::Again(ctx.now().next(EVERY)))
     }

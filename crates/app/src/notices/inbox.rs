@@ -3,10 +3,14 @@
 use attestry_domain::access::Scope;
 use attestry_domain::id::MemberId;
 use attestry_domain::identity::inbox::{About, InboxFilter, InboxItem, Marked};
+use attestry_domain::identity::members::Person;
 use attestry_domain::identity::notices::Notice;
-use attestry_domain::journal::feed::{self, VISIBILITY_RULES};
+use attestry_domain::journal::feed::{self, Reach, VISIBILITY_RULES};
 use attestry_domain::page::{After, Page};
-use attestry_storage::{inbox, members};
+use attestry_domain::policies::Policy;
+use attestry_domain::registers::Register;
+use attestry_domain::tasks::Task;
+use attestry_storage::inbox::{self, Reader};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -51,11 +55,11 @@ pub async fn list(
     limit: u16,
     after: Option<After>,
 ) -> Result<(Page<InboxItem>, i64), Error> {
-    let Some(member) = scope.member() else { return Ok((Page::empty(), 0)) };
+    let Some(reader) = reader(scope) else { return Ok((Page::empty(), 0)) };
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
-        let page = inbox::list(t, &own, member, filter, limit, after.as_ref()).await?;
-        Ok::<_, Error>((page, inbox::unread(t, &own, member).await?))
+        let page = inbox::list(t, &own, &reader, filter, limit, after.as_ref()).await?;
+        Ok::<_, Error>((page, inbox::unread(t, &own, &reader).await?))
     });
     found.await
 }
@@ -64,8 +68,9 @@ pub async fn list(
 /// journal: what somebody has read is their own business.
 #[boxed]
 pub async fn mark(ctx: &Ctx, scope: &Scope, marked: Marked, is_read: bool) -> Result<i64, Error> {
-    let Some(member) = scope.member() else { return Ok(0) };
+    let Some(reader) = reader(scope) else { return Ok(0) };
     ctx.change(scope, async move |c| {
+        let member = reader.member;
         let read_at = is_read.then_some(c.now);
         match &marked {
             Marked::UpTo(last) => inbox::mark_up_to(c.t, c.scope, member, *last, read_at).await?,
@@ -75,7 +80,7 @@ pub async fn mark(ctx: &Ctx, scope: &Scope, marked: Marked, is_read: bool) -> Re
                 }
             }
         }
-        Ok(inbox::unread(c.t, c.scope, member).await?)
+        Ok(inbox::unread(c.t, c.scope, &reader).await?)
     })
     .await
 }
@@ -85,14 +90,29 @@ pub(crate) async fn remove_all(c: &Change<'_>, record: &str) -> Result<(), Error
     Ok(inbox::delete_of_entity(c.t, c.scope, record).await?)
 }
 
-/// Deletes the items about records that a member may not see any more.
-pub(crate) async fn demoted(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
-    let Some(person) = members::get(c.t, c.scope, member).await? else { return Ok(()) };
-    let permissions = person.member.role.permissions();
-    let mut hidden: Vec<&str> = VISIBILITY_RULES.iter().map(|(kind, ..)| *kind).collect();
-    hidden.dedup();
-    for kind in hidden.into_iter().filter(|kind| feed::reach(kind, permissions).is_none()) {
-        inbox::delete_of_type(c.t, c.scope, member, kind).await?;
+/// The kinds of records in the journal, each once.
+fn kinds() -> impl Iterator<Item = &'static str> {
+    let mut kinds: Vec<&str> = VISIBILITY_RULES.iter().map(|(kind, ..)| *kind).collect();
+    kinds.dedup();
+    kinds.into_iter()
+}
+
+/// The caller as the reader of their own inbox; `None` if the caller is no member.
+fn reader(scope: &Scope) -> Option<Reader> {
+    let permissions = scope.permissions();
+    let visible: Vec<&str> = kinds().filter(|kind| feed::reach(kind, permissions).is_some()).collect();
+    Some(Reader {
+        member: scope.member()?,
+        kinds: format!(",{},", visible.join(",")),
+        only_assigned_tasks: feed::reach(Task::ENTITY, permissions) != Some(Reach::All),
+        only_published_policies: feed::reach(Policy::ENTITY, permissions) != Some(Reach::All),
+    })
+}
+
+/// Returns true if a member may be told of a record.
+pub(crate) fn may_hear(person: &Person, notice: Notice, about: &About) -> bool {
+    match feed::reach(&about.entity_type, person.member.role.permissions()) {
+        Some(Reach::Published) => matches!(notice, Notice::Policies | Notice::Mentioned),
+        reach => reach.is_some(),
     }
-    Ok(())
 }

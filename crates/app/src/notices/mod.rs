@@ -55,7 +55,7 @@ pub(crate) fn tell_others(
     for member in whom {
         if Some(member) != c.scope.member() && !told.contains(&member) {
             let (about, line, quote) = (about.clone(), line.to_owned(), quote.map(str::to_owned));
-            c.notify(Notification { member, notice, about, line, quote });
+            c.notify(Notification { member, notice, about, line, quote, occasion: None });
             told.push(member);
         }
     }
@@ -64,12 +64,17 @@ pub(crate) fn tell_others(
 /// The maximum number of notifications that a mail names.
 const MAX_LINES: usize = 30;
 
-/// The subject of a mail, or the text of an inbox item, about several notifications of a kind.
-fn summary(notice: Notice, count: usize, first: &str) -> String {
+/// The subject of a mail, or the text of an inbox item, about several notifications of a kind. It names no record,
+/// because not everybody who may read the item may see each of them.
+fn summary(notice: Notice, count: usize) -> String {
     match notice {
         Notice::Assigned => format!("{count} things were assigned to you"),
         Notice::Overdue => format!("{count} things of yours are overdue"),
-        _ => format!("{first}, and {} more", count - 1),
+        Notice::DueSoon => format!("{count} things of yours are due soon"),
+        Notice::Automations => format!("{count} messages from your automations"),
+        Notice::Policies => format!("{count} policies or statements need you, or have changed"),
+        Notice::Portal => format!("{count} messages from the trust portal"),
+        Notice::Mentioned => format!("{count} comments mention you"),
     }
 }
 
@@ -81,9 +86,14 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
         by_member.entry((notification.member, notification.notice)).or_default().push(notification);
     }
     let mut heard = chat::Heard::new();
-    for ((member, notice), told) in by_member {
+    for ((member, notice), mut told) in by_member {
         let person = members::get(c.t, c.scope, member).await?.filter(|person| person.member.is_active);
-        let (Some(Person { user, .. }), [first, ..]) = (person, told.as_slice()) else { continue };
+        let Some(person) = person else { continue };
+        told.retain(|one| inbox::may_hear(&person, notice, &one.about));
+        let Person { user, .. } = person;
+        if told.is_empty() {
+            continue;
+        }
         for one in &told {
             let people = heard.entry(notice).or_default().entry(one.line.clone()).or_default();
             // These concern the whole channel, whoever is responsible.
@@ -92,12 +102,12 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
             }
         }
         if told.len() > inbox::MAX_ITEMS {
-            let text = summary(notice, told.len(), &first.line);
+            let text = summary(notice, told.len());
             inbox::deliver(c, member, NewItem { kind: notice, text, about: None, occasion: None }).await?;
         } else {
-            for Notification { about, line, .. } in &told {
-                let (text, about) = (line.clone(), Some(about.clone()));
-                inbox::deliver(c, member, NewItem { kind: notice, text, about, occasion: None }).await?;
+            for Notification { about, line, occasion, .. } in &told {
+                let (text, about, occasion) = (line.clone(), Some(about.clone()), occasion.clone());
+                inbox::deliver(c, member, NewItem { kind: notice, text, about, occasion }).await?;
             }
         }
         if notices::get(c.t, user.id).await?.is_some_and(|wanted| wanted.wants(notice)) {
@@ -113,7 +123,7 @@ async fn mail(c: &Change<'_>, to: &User, notice: Notice, told: &[Notification]) 
     let subject = match (notice, told.len()) {
         (Notice::Assigned, 1) => format!("Assigned to you: {}", first.line),
         (Notice::Overdue, 1) => format!("Overdue: {}", first.line),
-        (Notice::Assigned | Notice::Overdue, count) => summary(notice, count, &first.line),
+        (Notice::Assigned | Notice::Overdue, count) => summary(notice, count),
         _ => first.line.clone(),
     };
     let heading = match notice {
@@ -132,11 +142,11 @@ async fn mail(c: &Change<'_>, to: &User, notice: Notice, told: &[Notification]) 
     send(c, to, &[notice], &subject, vec![MailSection { heading: heading.to_owned(), lines }]).await
 }
 
-/// An active member's user and notification settings.
-async fn recipient(c: &Change<'_>, member: MemberId) -> Result<Option<(User, Notices)>, Error> {
+/// An active member with their notification settings.
+async fn recipient(c: &Change<'_>, member: MemberId) -> Result<Option<(Person, Notices)>, Error> {
     let person = members::get(c.t, c.scope, member).await?.filter(|person| person.member.is_active);
-    let Some(Person { user, .. }) = person else { return Ok(None) };
-    Ok(notices::get(c.t, user.id).await?.map(|wanted| (user, wanted)))
+    let Some(person) = person else { return Ok(None) };
+    Ok(notices::get(c.t, person.user.id).await?.map(|wanted| (person, wanted)))
 }
 
 /// Sends a mail with a link to unsubscribe.
@@ -158,6 +168,12 @@ struct DueLine {
     text: String,
     due: Date,
     is_late: bool,
+}
+
+impl DueLine {
+    fn kind(&self) -> Notice {
+        if self.is_late { Notice::Overdue } else { Notice::DueSoon }
+    }
 }
 
 /// What is due in an organization, by the member who is responsible.
@@ -198,13 +214,25 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
             return Ok(());
         }
         let mut heard = chat::Heard::new();
-        for (member, due) in due_lines(c, today).await? {
-            let Some((user, wanted)) = recipient(c, member).await? else { continue };
+        for (member, mut due) in due_lines(c, today).await? {
+            let Some((person, wanted)) = recipient(c, member).await? else { continue };
+            due.retain(|line| inbox::may_hear(&person, line.kind(), &line.about));
+            let user = person.user;
+            for kind in [Notice::Overdue, Notice::DueSoon] {
+                let count = due.iter().filter(|line| line.kind() == kind).count();
+                if count > inbox::MAX_ITEMS {
+                    let (text, occasion) = (summary(kind, count), None);
+                    inbox::deliver(c, member, NewItem { kind, text, about: None, occasion }).await?;
+                    continue;
+                }
+                for line in due.iter().filter(|line| line.kind() == kind) {
+                    let occasion = Some(format!("{kind} {}", line.due));
+                    let (text, about) = (line.text.clone(), Some(line.about.clone()));
+                    inbox::deliver(c, member, NewItem { kind, text, about, occasion }).await?;
+                }
+            }
             for line in &due {
-                let kind = if line.is_late { Notice::Overdue } else { Notice::DueSoon };
-                let occasion = Some(format!("{kind} {}", line.due));
-                let (text, about) = (line.text.clone(), Some(line.about.clone()));
-                inbox::deliver(c, member, NewItem { kind, text, about, occasion }).await?;
+                let kind = line.kind();
                 heard.entry(kind).or_default().entry(line.text.clone()).or_default().push(user.name.clone());
             }
             let lines = |is_late: bool| -> Vec<String> {
@@ -219,9 +247,9 @@ pub(crate) async fn digest(ctx: &Ctx, organization: OrganizationId, today: Date)
             if !told.is_empty() {
                 let count: usize = told.iter().map(|told| told.lines.len()).sum();
                 let subject = if count == 1 {
-                    "1 task is due or overdue".to_owned()
+                    "1 thing is due or overdue".to_owned()
                 } else {
-                    format!("{count} tasks are due or overdue")
+                    format!("{count} things are due or overdue")
                 };
                 send(c, &user, &[Notice::Overdue, Notice::DueSoon], &subject, told).await?;
             }

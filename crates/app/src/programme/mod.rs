@@ -190,7 +190,8 @@ pub async fn status(ctx: &Ctx, scope: &Scope) -> Result<ProgrammeStatus, Error> 
     let (programme, items, run): (Programme, Vec<Item>, _) = found.await?;
     let today = scope.today(now);
     let settings = &programme.settings;
-    let end = planner::last_day(settings).max(settings.audit_date.unwrap_or(settings.starts_on));
+    let end = planner::last_day(settings, settings.starts_on)
+        .max(settings.audit_date.unwrap_or(settings.starts_on));
     let progress = Progress::of(items, settings.starts_on, end, today);
     let undo = run.and_then(|run| Some((run.id, run.finished_at?.plus(UNDO_FOR))));
     Ok(ProgrammeStatus { programme, progress, undo: undo.filter(|(_, until)| *until > now), today })

@@ -1,13 +1,13 @@
 //! Reminds owners of what is late.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::MemberId;
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::programme::progress::{Item, ItemState};
-use attestry_storage::programmes;
+use attestry_storage::{inbox, programmes};
 
 use super::{ENTITY, MISSING, status};
 use crate::boxed;
@@ -25,7 +25,7 @@ pub struct Reminded {
 }
 
 /// Sends one mail to each owner of late items: of those that are named, or of all. Items that are not late are left
-/// out.
+/// out, and so are those of which their owner was reminded today.
 #[boxed]
 pub async fn remind(ctx: &Ctx, scope: &Scope, named: Option<Vec<String>>) -> Result<Reminded, Error> {
     let found = status(ctx, scope).await?;
@@ -36,17 +36,34 @@ pub async fn remind(ctx: &Ctx, scope: &Scope, named: Option<Vec<String>>) -> Res
     };
     let late: Vec<(MemberId, About, String)> =
         all.filter(is_late).filter_map(|item| Some((item.assignee?, about(&item), line(&item)))).collect();
-    let members: BTreeSet<MemberId> = late.iter().map(|(member, ..)| *member).collect();
-    let reminded = Reminded { items: late.len(), members: members.len() };
-    if late.is_empty() {
-        return Ok(reminded);
-    }
+    let occasion = format!("reminded {today}");
     ctx.change(scope, async move |c| {
         let programme = programmes::get(c.t, c.scope).await?.ok_or(MISSING)?;
-        for (member, about, line) in late.clone() {
-            c.notify(Notification { member, notice: Notice::Overdue, about, line, quote: None });
+        let members: BTreeSet<MemberId> = late.iter().map(|(member, ..)| *member).collect();
+        let mut known: HashSet<(MemberId, String)> = HashSet::new();
+        for member in members {
+            let records = inbox::reminded(c.t, c.scope, member, &occasion).await?;
+            known.extend(records.into_iter().map(|record| (member, record)));
         }
-        c.record("programme.reminded", ENTITY, programme.id, &programme)?;
+        let is_new = |(member, about, _): &&(MemberId, About, String)| {
+            !known.contains(&(*member, about.entity_id.clone()))
+        };
+        let late: Vec<&(MemberId, About, String)> = late.iter().filter(is_new).collect();
+        let members: BTreeSet<MemberId> = late.iter().map(|(member, ..)| *member).collect();
+        let reminded = Reminded { items: late.len(), members: members.len() };
+        for (member, about, line) in &late {
+            c.notify(Notification {
+                member: *member,
+                notice: Notice::Overdue,
+                about: about.clone(),
+                line: line.clone(),
+                quote: None,
+                occasion: Some(occasion.clone()),
+            });
+        }
+        if !late.is_empty() {
+            c.record("programme.reminded", ENTITY, programme.id, &programme)?;
+        }
         Ok(reminded)
     })
     .await

@@ -45,9 +45,10 @@ const MAX_DAYS: i64 = 5 * 366;
 #[derive(Clone, Debug)]
 pub struct NewProgramme {
     pub frameworks: Vec<FrameworkName>,
-    pub audit_date: Option<Date>,
-    pub scope: Answers,
-    pub owners: Owners,
+    /// What is left out stays as it is.
+    pub audit_date: Patch<Date>,
+    pub scope: Option<Answers>,
+    pub owners: Option<Owners>,
     /// If it is left out, the start stays as it is; a new programme starts today.
     pub start: Option<Date>,
 }
@@ -73,9 +74,11 @@ pub(super) async fn checked(
             Err(other) => return Err(other),
         }
     }
-    let known = programmes::get(t, scope).await?.map(|programme| programme.settings.starts_on);
-    let starts_on = new.start.or(known).unwrap_or(today);
-    match new.audit_date {
+    let known = programmes::get(t, scope).await?.map(|programme| programme.settings);
+    let starts_on = new.start.or(known.as_ref().map(|known| known.starts_on)).unwrap_or(today);
+    let audit_date = new.audit_date.clone().apply(known.as_ref().and_then(|known| known.audit_date));
+    // An audit that is over is no error where it stays as it is.
+    match audit_date.filter(|_| new.audit_date != Patch::Absent) {
         Some(audit) if audit <= starts_on => {
             refuse("auditDate".to_owned(), "must be after the start of the plan");
         }
@@ -89,7 +92,11 @@ pub(super) async fn checked(
         refuse("start".to_owned(), "must be within five years of today");
     }
     let active = assignees::active(t, scope).await?;
-    for (role, member) in &new.owners {
+    let owners = match (&new.owners, &known) {
+        (Some(owners), _) => owners.clone(),
+        (None, known) => known.as_ref().map(|known| known.owners.clone()).unwrap_or_default(),
+    };
+    for (role, member) in new.owners.iter().flatten() {
         if !active.contains(member) {
             wrong.push(assignees::not_active(&format!("owners.{role}")));
         }
@@ -100,9 +107,9 @@ pub(super) async fn checked(
     Ok(Settings {
         framework_ids: distinct(ids),
         starts_on,
-        audit_date: new.audit_date,
-        scope: new.scope.clone(),
-        owners: new.owners.clone(),
+        audit_date,
+        scope: new.scope.clone().or(known.map(|known| known.scope)).unwrap_or_default(),
+        owners,
     })
 }
 

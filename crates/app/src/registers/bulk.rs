@@ -14,6 +14,7 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::registers::assignees::{self, ASSIGNEE};
+use crate::registers::subjects::Hold;
 use crate::registers::{self, Stored, links};
 
 /// The maximum number of rows that one request changes.
@@ -151,11 +152,12 @@ pub async fn apply<R: Stored>(
 }
 
 /// Restores the previous state of the rows of a bulk change. Rows that were changed again or deleted since stay as
-/// they are.
+/// they are, and so do those that were linked to a record that is deleted since.
 #[boxed]
 pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> Result<Outcome, Error> {
     ctx.change(scope, async move |c| {
-        let Some(changed) = bulk_changes::take(c.t, c.scope, change, R::ENTITY).await? else {
+        let since = c.now.minus(UNDO_FOR);
+        let Some(changed) = bulk_changes::take(c.t, c.scope, change, R::ENTITY, since).await? else {
             return Err(Error::NotFound("change that can be undone"));
         };
         let mut ids: Vec<Id<R::Kind>> = changed.iter().filter_map(|(id, _)| Id::read(id)).collect();
@@ -165,7 +167,8 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
         let mut outcome = Outcome::default();
         for (id, version) in &changed {
             let place = Id::read(id).and_then(|id| held.binary_search_by_key(&id, |record| record.id).ok());
-            let Some(now) = place.and_then(|place| held.get(place)) else {
+            let now = place.and_then(|place| held.get(place)).filter(|record| record.is_visible(c.scope));
+            let Some(now) = now else {
                 outcome.missing.push(id.clone());
                 continue;
             };
@@ -177,7 +180,16 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
             // A row is not assigned back to a member who is no longer active.
             let is_owned =
                 |before: &Record<R>| before.assignee().is_none_or(|member| active.contains(&member));
-            match before.filter(is_owned) {
+            let before = match before.filter(is_owned) {
+                Some(before) => {
+                    R::permits_change(now, &before, c.scope)?;
+                    // What was linked and is deleted since is not linked again.
+                    let links = R::links_of(&before);
+                    links::wrong(c.t, c.scope, &links, Hold::Yes).await?.is_empty().then_some(before)
+                }
+                None => None,
+            };
+            match before {
                 Some(before) => {
                     let after = Record { fields: before.fields, ..now.clone() };
                     registers::save(c, now, after).await?;

@@ -391,7 +391,7 @@ fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Re
     let is_news = |member: &MemberId| Some(*member) != before && Some(*member) != c.scope.member();
     if let Some(member) = after.assignee().filter(is_news).filter(|_| R::TELLS) {
         let (about, line) = (About::new(R::ENTITY, after.id), after.label());
-        c.notify(Notification { member, notice: Notice::Assigned, about, line, quote: None });
+        c.notify(Notification { member, notice: Notice::Assigned, about, line, quote: None, occasion: None });
     }
 }
 

@@ -5,7 +5,7 @@ use attestry_domain::date::Date;
 use attestry_domain::id::RiskId;
 use attestry_domain::registers::Record;
 use attestry_domain::registers::risk_criteria::{RiskCriteria, SetCriteria};
-use attestry_domain::registers::risks::Risk;
+use attestry_domain::registers::risks::{Risk, RiskStatus};
 use attestry_domain::text::LongText;
 use attestry_storage::{registers as rows, risk_criteria};
 
@@ -76,6 +76,12 @@ pub async fn accept(
                     .to_owned(),
             });
         };
+        if matches!(before.status, RiskStatus::Closed | RiskStatus::Archived) {
+            return Err(Error::Conflict {
+                code: "risk_closed",
+                message: "A closed or archived risk cannot be accepted. Open it again first.".to_owned(),
+            });
+        }
         if !before.is_residual_assessed {
             return Err(Error::Conflict {
                 code: "risk_not_assessed",

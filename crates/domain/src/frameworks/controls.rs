@@ -96,6 +96,16 @@ impl Register for Control {
         links
     }
 
+    fn links_of(&self) -> Links {
+        let mut links = Links::default();
+        links.add(Some(&self.requirement_ids), "requirementIds");
+        links.add(Some(&self.policy_ids), "policyIds");
+        links.add(Some(&self.task_ids), "taskIds");
+        links.add(Some(&self.risk_ids), "riskIds");
+        links.add(Some(&self.vendor_ids), "vendorIds");
+        links
+    }
+
     fn linked(&self, given: &ControlPatch, linking: Linking) -> Result<Self, TooManyLinks> {
         let mut after = self.clone();
         linking.apply(&mut after.requirement_ids, given.requirement_ids.as_ref(), "requirementIds")?;

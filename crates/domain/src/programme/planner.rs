@@ -150,7 +150,7 @@ pub fn plan(settings: &Settings, frameworks: &[&Framework], existing: &Existing,
     };
     let controls = in_order(catalogue::all().iter().filter(is_needed).collect());
     let from = settings.starts_on.max(today);
-    let ends_on = last_day(settings).max(from);
+    let ends_on = last_day(settings, from).max(from);
     let due = spread(from, ends_on, &controls, &scope, existing);
     let owner = |role: OwnerRole| settings.owners.get(&role).copied();
 
@@ -214,9 +214,8 @@ fn in_order(mut open: Vec<&'static ControlTemplate>) -> Vec<&'static ControlTemp
     ordered
 }
 
-/// The last day on which something is due.
-pub fn last_day(settings: &Settings) -> Date {
-    let start = settings.starts_on;
+/// The last day on which something is due, if planning begins on this day.
+pub fn last_day(settings: &Settings, start: Date) -> Date {
     match settings.audit_date {
         Some(audit) if start.days_until(audit) > 3 * BUFFER_DAYS => audit.plus_days(-BUFFER_DAYS),
         Some(audit) => audit.plus_days(-1).max(start),

@@ -133,6 +133,16 @@ pub trait Register: Fields {
         Ok(())
     }
 
+    /// Checks that the actor may change a row from one state to another.
+    fn permits_change(_before: &Self, _after: &Self, _scope: &Scope) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    /// The links of a row.
+    fn links_of(&self) -> Links {
+        Links::default()
+    }
+
     /// The value of a computed column.
     fn computed(&self, column: &str) -> Plain<'_> {
         Self::COMPUTED

@@ -54,7 +54,11 @@ impl<L: Step> Levels<L> {
             }
             seen.push(one.level);
             let same = |known: &Level<L>| known.name.as_ref().map(lower) == one.name.as_ref().map(lower);
-            if one.name.is_some() && all.0.iter().any(same) {
+            let is_usual = |known: &Level<L>| {
+                let usual = known.level.to_string().replace('_', " ");
+                known.level != one.level && one.name.as_ref().map(lower).as_ref() == Some(&usual)
+            };
+            if one.name.is_some() && all.0.iter().any(|known| same(known) || is_usual(known)) {
                 return Err(format!("{}: another step has the same name", one.level));
             }
             if let Some(place) = all.0.iter_mut().find(|known| known.level == one.level) {

@@ -279,6 +279,12 @@ impl Register for Task {
         scope.require(Permission::TaskRead)
     }
 
+    fn permits_change(before: &Self, after: &Self, scope: &Scope) -> Result<(), Denied> {
+        let Self { status, first_completed_at, last_completed_at, .. } = after.clone();
+        let status_alone = Self { status, first_completed_at, last_completed_at, ..before.clone() } == *after;
+        if status_alone { Ok(()) } else { scope.require(Permission::TaskUpdate) }
+    }
+
     fn permits(patch: &TaskPatch, scope: &Scope) -> Result<(), Denied> {
         let TaskPatch {
             title,

@@ -182,6 +182,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "The organization has as many chat channels as are allowed; delete one.",
     ),
     (
+        "risk_closed",
+        409,
+        "Risk is closed",
+        "A closed or archived risk cannot be accepted; it is opened again first.",
+    ),
+    (
         "risk_not_assessed",
         409,
         "Risk not assessed",
