@@ -29,7 +29,7 @@ import { KeySheet } from './parts/keys';
 import { usePaper } from './parts/print';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
-import { undoLast } from './parts/toast';
+import { undoLast } from './parts/undo';
 import { t } from './texts';
 
 const Palette = lazy(() => import('./Palette'));

@@ -1,5 +1,6 @@
 import createFetch, { type Middleware } from 'openapi-fetch';
 import createHooks from 'openapi-react-query';
+import { forgetUndoAfter } from '../parts/undo';
 import { ask } from './expiry';
 import { organization } from './organization';
 import { Problem, problemOf } from './problem';
@@ -14,6 +15,7 @@ const middleware: Middleware = {
     if (id && !request.headers.has('X-Organization-Id')) request.headers.set('X-Organization-Id', id);
   },
   async onResponse({ response, request }) {
+    if (response.ok) forgetUndoAfter(request.method, request.url);
     if (response.ok || response.status === 304) return;
     const problem = await problemOf(response);
     if (response.status === 401 && !request.url.includes('/v1/auth/')) void ask();
