@@ -86,3 +86,20 @@ test('a file that cannot be read says why', async () => {
   await user.upload(box(), new File(['?'], 'risks.xlsx'));
   expect((await screen.findByRole('alert')).textContent).toContain('damaged');
 });
+
+test('Escape asks before a file and its corrections are dropped', async () => {
+  answer(people);
+  const close = vi.fn();
+  const { user } = draw(<Import d={d} onClose={close} />);
+  await user.upload(box(), new File(['Risk name\nFire\n'], 'risks.csv', { type: 'text/csv' }));
+  await screen.findByRole('combobox', { name: 'Risk name: Becomes' });
+  await user.keyboard('{Escape}');
+  await screen.findByRole('dialog', { name: 'Discard this import?' });
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard this import?' })).toBeNull());
+  expect(screen.getByRole('combobox', { name: 'Risk name: Becomes' })).toBeTruthy();
+  expect(close).not.toHaveBeenCalled();
+  await user.keyboard('{Escape}');
+  await user.click(await screen.findByRole('button', { name: 'Discard import' }));
+  await waitFor(() => expect(close).toHaveBeenCalled());
+});

@@ -8,6 +8,7 @@ import { type FieldProblem, Problem, problemOf, words } from '../../api/problem'
 import { refetch } from '../../api/query';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
+import { useConfirm } from '../confirm';
 import { joined, renamed, split } from '../csv';
 import { today } from '../format';
 import { toast } from '../toast';
@@ -36,6 +37,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const [wrong, setWrong] = useState<FieldProblem[]>([]);
   const [busy, setBusy] = useState(false);
   const [leftOut, setLeftOut] = useState(new Set<number>());
+  const { ask, isAsking, dialog } = useConfirm();
   const { memberId } = useMe();
   const me = usePeople().all.find(({ id }) => id === memberId);
   const fields = d.fields.map(({ name }) => ({ value: name, label: d.labels[name] ?? name }));
@@ -151,10 +153,20 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     }
   }
 
+  const close = () =>
+    table
+      ? ask({
+          title: t.imports.discardAsk,
+          text: t.imports.discardText,
+          verb: t.imports.discard,
+          act: async () => onClose(),
+        })
+      : onClose();
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={close}
+      closeOnEscape={!isAsking}
       title={t.imports.title(d.texts.many)}
       size="lg"
       closeButtonProps={{ 'aria-label': t.actions.close }}
@@ -321,6 +333,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
           </div>
         </>
       )}
+      {dialog}
     </Modal>
   );
 }
