@@ -5,6 +5,7 @@ import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { SectionError } from '../ErrorPage';
 import { type Filter, FilterBar, type FilterField, valuesOf } from '../FilterBar';
+import { isDay, NoDate } from '../NoDate';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
 import { addressOf, useView } from '../search';
@@ -145,16 +146,11 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const hrefOf =
     p.hrefOf ?? ((row: Row) => addressOf(location.pathname, { ...view, new: undefined, import: undefined, open: row.id }));
 
-  if (asOf && Number.isNaN(Date.parse(asOf)))
+  if (asOf && !isDay(asOf))
     return (
       <>
         {!p.isPart && <PageHeader title={p.title} />}
-        <p className={css.none} role="alert">
-          {t.past.noDate(asOf)}
-          <button type="button" className="plain link" onClick={() => void go({ asOf: undefined }, { replace: true })}>
-            {t.past.back}
-          </button>
-        </p>
+        <NoDate text={asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
       </>
     );
   return (
