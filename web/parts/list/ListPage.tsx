@@ -11,7 +11,7 @@ import { PastBar } from '../PastBar';
 import { addressOf, useView } from '../search';
 import { useShortcuts } from '../shortcuts';
 import { toast } from '../toast';
-import { Arrange, chosen, type Group } from './Arrange';
+import { Arrange, chosen, type Group, gathered } from './Arrange';
 import { BulkActions, type Changes } from './Bulk';
 import css from './ListPage.module.css';
 import { type Column, type PhoneLine, type Sort, Table } from './Table';
@@ -102,6 +102,8 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
     setPicked(next);
   };
   const grouped = p.groups?.find(({ key }) => key === view.group);
+  const isApart = grouped !== undefined && view.sort !== grouped.sort;
+  const rows = useMemo(() => (isApart ? gathered(list.rows, grouped.of) : list.rows), [isApart, grouped, list.rows]);
   const columns = useMemo(() => chosen(p.columns, view.columns), [p.columns, view.columns]);
   const bulk = () => {
     const done = () => select(new Set());
@@ -135,7 +137,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const clear = () => void go({ ...Object.assign({}, ...chips.map(({ clears }) => clears)), q: undefined, open: undefined });
   const open = p.onOpen ?? ((row: Row) => void go({ open: p.unfolded && view.open === row.id ? undefined : row.id }));
   const step = (by: 1 | -1) => {
-    const next = list.rows[list.rows.findIndex(({ id }) => id === view.open) + by];
+    const next = rows[rows.findIndex(({ id }) => id === view.open) + by];
     if (next) void go({ open: next.id, to: undefined }, { replace: true });
   };
   const count = () => {
@@ -198,7 +200,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                 <>
                   <Table
                     caption={p.title}
-                    rows={list.rows}
+                    rows={rows}
                     columns={columns}
                     group={grouped?.of}
                     total={list.total}
@@ -211,7 +213,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                     onComment={p.onComment}
                     active={view.open}
                     sort={p.sort && sort}
-                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir, group: undefined }))}
+                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir }))}
                     density={view.density === 'compact' ? 'compact' : 'regular'}
                     selected={p.bulk && !asOf ? selected : undefined}
                     onSelect={select}

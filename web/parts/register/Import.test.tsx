@@ -46,10 +46,11 @@ test('columns are guessed, rows are fixed or left out, and only then imported', 
   expect((await screen.findByRole<HTMLInputElement>('combobox', { name: 'Risk name: Becomes' })).value).toBe('Title');
   await user.click(screen.getByRole('button', { name: 'Check the rows' }));
   // Numbered as in the file, where the head is the first line.
-  const cell = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Row 3: Category' });
-  expect(cell.value).toBe('weather');
-  await user.clear(cell);
-  await user.type(cell, 'People');
+  const cell = await screen.findByRole<HTMLInputElement>('combobox', { name: 'Row 3: Category' });
+  expect(cell.placeholder).toBe('weather');
+  expect(screen.getByText('Must be one of: People, Technology')).toBeTruthy();
+  await user.click(cell);
+  await user.click(await screen.findByRole('option', { name: 'People' }));
   await user.click(screen.getByRole('button', { name: 'Check the rows' }));
   await user.click(await screen.findByRole('button', { name: /^Import/ }));
   await waitFor(() => expect(close).toHaveBeenCalled());

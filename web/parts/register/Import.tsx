@@ -16,6 +16,8 @@ import type { Imported } from './definition';
 import { guesses } from './guesses';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+/** What the API says of a word that is no choice; its choices are in the words of the API. */
+const ONE_OF = 'must be one of';
 type Result = Schemas['ImportResult'];
 /** A table as it was written: `numbers` are those of the rows in the file. */
 type Table_ = {
@@ -279,17 +281,34 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                   {wrong.map((one, at) => {
                     const place = placeOf(one.row);
                     const column = mapping.indexOf(one.field);
+                    const choices = d.fields.find(({ name }) => name === one.field)?.choices;
+                    const cell = (place !== undefined && table.rows[place]?.[column]) || '';
                     const canFix = place !== undefined && column >= 0;
                     return (
                       <Table.Tr key={at} data-left={(place !== undefined && leftOut.has(place)) || undefined}>
                         <Table.Td className="num">{place === undefined ? '' : numberOf(place)}</Table.Td>
                         <Table.Td>{d.labels[one.field] ?? one.field}</Table.Td>
                         <Table.Td>
-                          {canFix && (
+                          {canFix && choices && (
+                            <Select
+                              size="xs"
+                              aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
+                              placeholder={cell}
+                              data={Object.entries(choices).map(([value, label]) => ({ value, label }))}
+                              value={Object.keys(choices).find((word) => word === read(one.field, cell)) ?? null}
+                              allowDeselect={false}
+                              disabled={leftOut.has(place)}
+                              onChange={(next) => {
+                                fix(place, column, next ?? '');
+                                setResult(undefined);
+                              }}
+                            />
+                          )}
+                          {canFix && !choices && (
                             <TextInput
                               size="xs"
                               aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
-                              value={table.rows[place]?.[column] ?? ''}
+                              value={cell}
                               disabled={leftOut.has(place)}
                               onChange={(event) => {
                                 fix(place, column, event.currentTarget.value);
@@ -297,7 +316,9 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                               }}
                             />
                           )}
-                          {one.message}
+                          {choices && one.message.startsWith(ONE_OF)
+                            ? t.imports.oneOf(Object.values(choices).join(', '))
+                            : one.message}
                         </Table.Td>
                         <Table.Td>
                           {place !== undefined && (

@@ -329,6 +329,7 @@ export const shared: Shared = {
     create: (what) => `${what} anlegen`,
   },
   imports: {
+    oneOf: (labels) => `Muss einer dieser Werte sein: ${labels}`,
     discardAsk: 'Import verwerfen?',
     discardText: 'Es wurde noch nichts importiert. Die Datei und Ihre Korrekturen werden verworfen.',
     discard: 'Import verwerfen',

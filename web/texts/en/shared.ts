@@ -308,6 +308,7 @@ export const shared = {
     create: (what: string) => `Create ${what}`,
   },
   imports: {
+    oneOf: (labels: string) => `Must be one of: ${labels}`,
     discardAsk: 'Discard this import?',
     discardText: 'Nothing has been imported. The file and your corrections are dropped.',
     discard: 'Discard import',
