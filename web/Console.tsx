@@ -131,7 +131,7 @@ export function Console() {
   useLive();
   usePaper();
   const palette = usePalette();
-  useShortcuts({ '/': palette.open, 'Mod+z': undoLast });
+  useShortcuts({ '/': palette.open, 'Mod+z': undoLast }, { isEverywhere: true });
 
   async function signOut() {
     await api.POST('/v1/auth/logout').catch(() => undefined);
