@@ -30,9 +30,9 @@ import { usePaper } from './parts/print';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
 import { undoLast } from './parts/undo';
-import { t } from './texts';
+import { speakOnPages, t } from './texts';
 
-const Palette = lazy(() => import('./Palette'));
+const Palette = lazy(() => Promise.all([import('./Palette'), speakOnPages()]).then(([found]) => found));
 
 /** The palette is loaded when it is first asked for. Its own key works while somebody types, too. */
 function usePalette() {
