@@ -29,10 +29,10 @@ import { KeySheet } from './parts/keys';
 import { usePaper } from './parts/print';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
-import { undoLast } from './parts/toast';
-import { t } from './texts';
+import { undoLast } from './parts/undo';
+import { speakOnPages, t } from './texts';
 
-const Palette = lazy(() => import('./Palette'));
+const Palette = lazy(() => Promise.all([import('./Palette'), speakOnPages()]).then(([found]) => found));
 
 /** The palette is loaded when it is first asked for. Its own key works while somebody types, too. */
 function usePalette() {
@@ -131,7 +131,7 @@ export function Console() {
   useLive();
   usePaper();
   const palette = usePalette();
-  useShortcuts({ '/': palette.open, 'Mod+z': undoLast });
+  useShortcuts({ '/': palette.open, 'Mod+z': undoLast }, { isEverywhere: true });
 
   async function signOut() {
     await api.POST('/v1/auth/logout').catch(() => undefined);

@@ -12,6 +12,7 @@ import { Problem } from './api/problem';
 import { queries } from './api/query';
 import { sessionQuery } from './api/session';
 import { ErrorPage, MissingPage } from './parts/ErrorPage';
+import { speakOnPages } from './texts';
 
 /** Search parameters are plain words: filters, the open record, a date. */
 export type Search = Record<string, string | undefined>;
@@ -71,27 +72,101 @@ const console = createRoute({
 type Page = Promise<Record<string, any>>;
 const page = <const P extends string>(path: P, load: () => Page, name: string) =>
   createRoute({ getParentRoute: () => console, path, component: lazyRouteComponent(load, name) });
+/** A page with texts of its own. */
+const worded = (load: () => Page) => () => Promise.all([load(), speakOnPages()]).then(([found]) => found);
 
 const pages = [
   page('/', () => import('./home/Home'), 'Home'),
-  page('/inbox', () => import('./inbox/Inbox'), 'Inbox'),
-  page('/risks', () => import('./risks/List'), 'Risks'),
-  page('/vendors', () => import('./vendors/List'), 'Vendors'),
-  page('/tasks', () => import('./tasks/List'), 'Tasks'),
-  page('/tasks/$id', () => import('./tasks/Detail'), 'Task'),
-  page('/plan', () => import('./plan/Plan'), 'Plan'),
-  page('/plan/set-up', () => import('./plan/SetUp'), 'SetUp'),
-  page('/policies', () => import('./policies/List'), 'Policies'),
-  page('/policies/$id', () => import('./policies/Detail'), 'Policy'),
-  page('/frameworks', () => import('./frameworks/List'), 'Frameworks'),
-  page('/frameworks/$id', () => import('./frameworks/Detail'), 'Framework'),
-  page('/controls', () => import('./controls/List'), 'Controls'),
-  page('/applicability', () => import('./soa/Statement'), 'Applicability'),
-  page('/people', () => import('./people/List'), 'People'),
-  page('/trust-portal', () => import('./trust/Portal'), 'TrustPortal'),
-  page('/audit', () => import('./audit/Log'), 'AuditLog'),
-  page('/settings', () => import('./settings/Settings'), 'Settings'),
-  page('/settings/$section', () => import('./settings/Settings'), 'Settings'),
+  page(
+    '/inbox',
+    worded(() => import('./inbox/Inbox')),
+    'Inbox',
+  ),
+  page(
+    '/risks',
+    worded(() => import('./risks/List')),
+    'Risks',
+  ),
+  page(
+    '/vendors',
+    worded(() => import('./vendors/List')),
+    'Vendors',
+  ),
+  page(
+    '/tasks',
+    worded(() => import('./tasks/List')),
+    'Tasks',
+  ),
+  page(
+    '/tasks/$id',
+    worded(() => import('./tasks/Detail')),
+    'Task',
+  ),
+  page(
+    '/plan',
+    worded(() => import('./plan/Plan')),
+    'Plan',
+  ),
+  page(
+    '/plan/set-up',
+    worded(() => import('./plan/SetUp')),
+    'SetUp',
+  ),
+  page(
+    '/policies',
+    worded(() => import('./policies/List')),
+    'Policies',
+  ),
+  page(
+    '/policies/$id',
+    worded(() => import('./policies/Detail')),
+    'Policy',
+  ),
+  page(
+    '/frameworks',
+    worded(() => import('./frameworks/List')),
+    'Frameworks',
+  ),
+  page(
+    '/frameworks/$id',
+    worded(() => import('./frameworks/Detail')),
+    'Framework',
+  ),
+  page(
+    '/controls',
+    worded(() => import('./controls/List')),
+    'Controls',
+  ),
+  page(
+    '/applicability',
+    worded(() => import('./soa/Statement')),
+    'Applicability',
+  ),
+  page(
+    '/people',
+    worded(() => import('./people/List')),
+    'People',
+  ),
+  page(
+    '/trust-portal',
+    worded(() => import('./trust/Portal')),
+    'TrustPortal',
+  ),
+  page(
+    '/audit',
+    worded(() => import('./audit/Log')),
+    'AuditLog',
+  ),
+  page(
+    '/settings',
+    worded(() => import('./settings/Settings')),
+    'Settings',
+  ),
+  page(
+    '/settings/$section',
+    worded(() => import('./settings/Settings')),
+    'Settings',
+  ),
 ] as const;
 
 export const router = createRouter({

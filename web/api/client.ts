@@ -1,6 +1,8 @@
 import createFetch, { type Middleware } from 'openapi-fetch';
 import createHooks from 'openapi-react-query';
-import { ask } from './expiry';
+import { forgetUndoAfter } from '../parts/undo';
+import { t } from '../texts';
+import { ask, canAsk } from './expiry';
 import { organization } from './organization';
 import { Problem, problemOf } from './problem';
 import type { components, paths } from './schema';
@@ -14,9 +16,14 @@ const middleware: Middleware = {
     if (id && !request.headers.has('X-Organization-Id')) request.headers.set('X-Organization-Id', id);
   },
   async onResponse({ response, request }) {
+    if (response.ok) forgetUndoAfter(request.method, request.url);
     if (response.ok || response.status === 304) return;
     const problem = await problemOf(response);
-    if (response.status === 401 && !request.url.includes('/v1/auth/')) void ask();
+    if (response.status === 401 && !request.url.includes('/v1/auth/')) {
+      void ask();
+      // What the API says is about keys and headers.
+      if (canAsk()) throw new Problem(401, problem.code, t.expired.text);
+    }
     throw problem;
   },
   onError({ error }) {

@@ -1,3 +1,5 @@
+import { Problem } from './problem';
+
 /** Who asks for a new sign-in when the session ends under somebody's hands. */
 type Asker = () => Promise<void>;
 let asker: Asker | undefined;
@@ -13,4 +15,19 @@ export function ask(): Promise<void> {
     asking = undefined;
   });
   return asking;
+}
+
+/** Whether this page can ask for a new sign-in. */
+export const canAsk = () => asker !== undefined;
+
+/** Sends it, and if the session has ended, once more after a new sign-in. */
+export async function afterSignIn<T>(send: () => Promise<T>, onExpired: () => void): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 401 || !asker) throw error;
+    onExpired();
+    await ask();
+    return send();
+  }
 }

@@ -64,9 +64,10 @@ export function useTotal<P extends ListPath>(path: P, query: Words<P>, enabled =
   const { data } = useQuery({
     queryKey: ['total', path, query],
     queryFn: async () => (await fetchPage(path, { ...query, ...bounded(path, { limit: 1, total: true }) })).total ?? 0,
+    placeholderData: keepPreviousData,
     enabled,
   });
-  return data;
+  return enabled ? data : undefined;
 }
 
 /** The first rows whose name, description or reference holds the words; without words the first of all. */

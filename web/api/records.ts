@@ -100,44 +100,79 @@ sendWaitingWith(async (edit) => {
   return 'done';
 });
 
+type Outcome = 'saved' | 'waiting' | 'conflict';
+type SaveOptions = {
+  undo?: boolean;
+  /** The values the reader saw. */
+  seen?: Patch;
+};
+
 /**
- * Edits of one record: shown at once, saved with the version that was read, undone from a toast. A refused edit is put
- * back and thrown, so that the field can say why; an edit on top of somebody else's becomes a conflict to decide; an edit
- * that no answer comes to waits until one can.
+ * Saves an edit of one record: shown at once, saved with the version that was read, undone from a toast. A refused edit is
+ * put back and thrown, so that the field can say why; an edit on top of somebody else's becomes a conflict to decide; an
+ * edit that no answer comes to waits until one can.
  */
+export async function saveEdit(path: RecordPath, id: string, patch: Patch, options: SaveOptions = {}): Promise<Outcome> {
+  const key = keyOf(path, id);
+  const before = queries.getQueryData<Versioned<Patch>>(key);
+  const isOvertaken = Object.entries(options.seen ?? {}).some(
+    ([name, value]) => (value ?? null) !== (before?.data[name] ?? null),
+  );
+  if (before && isOvertaken) {
+    setConflict(path, id, { mine: patch, theirs: before, ...(await fetchLast(path, id)) });
+    return 'conflict';
+  }
+  const edit = { path, id, patch, version: before?.version ?? null };
+  if (before) queries.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
+  try {
+    await send(edit);
+  } catch (error) {
+    if (isUnreachable(error) || isSignedOut(error)) {
+      keep({ ...edit, isSignedOut: isSignedOut(error) });
+      if (isSignedOut(error)) void ask().then(flush);
+      return 'waiting';
+    }
+    queries.setQueryData(key, before);
+    if (error instanceof Problem && error.isConflict) {
+      await collide(edit);
+      return 'conflict';
+    }
+    throw error;
+  }
+  if (options.undo !== false && before) {
+    const old = Object.fromEntries(Object.keys(patch).map((name) => [name, before.data[name] ?? null]));
+    toast(t.edits.saved, { undo: () => saveEdit(path, id, old, { undo: false }).catch(tell) });
+  }
+  return 'saved';
+}
+
+const tell = (error: unknown) => toast(words(error), { bad: true });
+
+/**
+ * Saves an edit from a list, on the record as it is now, with a way back. A list has nowhere to decide a conflict: it is
+ * told, and decided where the record is open.
+ */
+export async function saveFromList(path: RecordPath, id: string, patch: Patch, seen: Patch, message?: string): Promise<void> {
+  try {
+    queries.setQueryData(keyOf(path, id), await fetchRecord(path, id));
+  } catch (error) {
+    // The edit waits, as one in the record does.
+    if (!isUnreachable(error) && !isSignedOut(error)) throw error;
+  }
+  const outcome = await saveEdit(path, id, patch, { undo: false, seen });
+  if (outcome === 'conflict') {
+    toast(t.edits.conflictTitle, { bad: true });
+    void refetch(path);
+  } else if (outcome === 'saved' && message !== undefined)
+    toast(message, { undo: () => saveFromList(path, id, seen, patch).catch(tell) });
+}
+
+/** Edits of one record, its conflict and what of it waits to be sent. */
 export function useEdits<P extends RecordPath>(path: P, id: string) {
   const conflict = conflicts.use()[nameOf(path, id)] as Conflict<RecordOf<P>> | undefined;
   const waiting = useWaiting().find((one) => one.path === path && one.id === id);
 
-  const save = useCallback(
-    async (patch: Patch, options: { undo?: boolean; seen?: Patch } = {}) => {
-      const key = keyOf(path, id);
-      const before = queries.getQueryData<Versioned<Patch>>(key);
-      const isOvertaken = Object.entries(options.seen ?? {}).some(
-        ([name, value]) => (value ?? null) !== (before?.data[name] ?? null),
-      );
-      if (before && isOvertaken) return setConflict(path, id, { mine: patch, theirs: before, ...(await fetchLast(path, id)) });
-      const edit = { path, id, patch, version: before?.version ?? null };
-      if (before) queries.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
-      try {
-        await send(edit);
-      } catch (error) {
-        if (isUnreachable(error)) return keep(edit);
-        if (isSignedOut(error)) {
-          keep({ ...edit, isSignedOut: true });
-          return void ask().then(flush);
-        }
-        queries.setQueryData(key, before);
-        if (error instanceof Problem && error.isConflict) return collide(edit);
-        throw error;
-      }
-      if (options.undo !== false && before) {
-        const old = Object.fromEntries(Object.keys(patch).map((name) => [name, before.data[name] ?? null]));
-        toast(t.edits.saved, { undo: () => save(old, { undo: false }).catch((error) => toast(words(error), { bad: true })) });
-      }
-    },
-    [path, id],
-  );
+  const save = useCallback((patch: Patch, options?: SaveOptions) => saveEdit(path, id, patch, options), [path, id]);
 
   /** Saves one field. `seen` is what it was when the reader began to type: it may have been changed meanwhile. */
   const field = useCallback(

@@ -18,6 +18,7 @@ import {
   actorName,
   type Entry,
   entityWord,
+  fieldWord,
   placeOf,
   reading,
   recordName,
@@ -124,7 +125,7 @@ function Detail({ entry, name }: { entry: Entry; name: Names }) {
   if (changes.length > 1) return <span className="t2">{t.audit.fields(changes.length)}</span>;
   return (
     <span className={css.change}>
-      <span className="t3">{only.field}</span>
+      <span className="t3">{fieldWord(entry.entityType, only.field)}</span>
       <del>{reading(only.before, name)}</del>
       <span aria-label={t.record.became}>→</span>
       <span className="clip">{reading(only.after, name)}</span>
@@ -208,8 +209,8 @@ export function Unfolded({ entry, verdict }: { entry: Entry; verdict?: Verdict }
             <tbody>
               {changes.map(({ field, before, after }) => (
                 <tr key={field}>
-                  <th scope="row" className="mono">
-                    {field}
+                  <th scope="row" title={field}>
+                    {fieldWord(entry.entityType, field)}
                   </th>
                   <td className={before === null ? 't3' : css.old}>{reading(before, people.name)}</td>
                   <td className={after === null ? 't3' : undefined}>{reading(after, people.name)}</td>

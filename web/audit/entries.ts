@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client';
-import { day } from '../parts/format';
+import { dated, day } from '../parts/format';
 import { pageOf } from '../parts/places';
 import type { Search } from '../routes';
 import { t } from '../texts';
@@ -107,10 +107,26 @@ export function placeOf({ action, entityType, entityId, state }: Entry): string 
 const NOISE = new Set(['id', 'organizationId', 'createdAt', 'updatedAt']);
 export const told = (entry: Entry) => entry.changes.filter(({ field }) => !NOISE.has(field));
 
-/** How a value reads in the log: as it was written, with names for people. */
+/** The label of a field; one that the console does not show elsewhere keeps its name in the API. */
+export function fieldWord(entityType: string, field: string): string {
+  const own: Record<string, Record<string, string>> = {
+    risk: t.risks.fields,
+    vendor: t.vendors.fields,
+    task: t.tasks.fields,
+    policy: t.policies.fields,
+    control: t.controls.fields,
+    soa_answer: t.soa.fields,
+    member: t.people.fields,
+    automation: t.tasks.automations.fields,
+    context_entry: t.settings.context.fields,
+  };
+  return own[entityType]?.[field] ?? t.audit.fieldWords[field] ?? field;
+}
+
+/** How a value reads in the log: with names for people, and dates as dates. */
 export function reading(value: unknown, name: (id: string) => string | undefined): string {
   if (value === null || value === undefined || value === '') return t.audit.nothing;
-  if (typeof value === 'string') return name(value) ?? value;
+  if (typeof value === 'string') return name(value) ?? dated(value) ?? value;
   if (typeof value === 'boolean') return value ? t.filters.yes : t.filters.no;
   if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
     return value.length === 0 ? t.audit.nothing : value.map((one) => name(one) ?? one).join(', ');

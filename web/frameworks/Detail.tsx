@@ -14,6 +14,7 @@ import { FilterBar, type FilterField } from '../parts/FilterBar';
 import { Glyph } from '../parts/glyphs';
 import { LinkedControls } from '../parts/links/Links';
 import { type Column, Table } from '../parts/list/Table';
+import { isDay, NoDate } from '../parts/NoDate';
 import { PageHeader } from '../parts/PageHeader';
 import { PastBar } from '../parts/PastBar';
 import { SearchInput } from '../parts/SearchInput';
@@ -45,6 +46,7 @@ type Row = Requirement & { met?: Met };
 
 export function Framework() {
   const { can } = useMe();
+  const { view, change: go } = useView();
   const { id = '' } = useParams({ strict: false });
   const { data, error, refetch: again } = $api.useQuery('get', '/v1/frameworks/{id}', { params: { path: { id } } });
   if (!can('framework:read')) return <MissingPage />;
@@ -57,6 +59,13 @@ export function Framework() {
       </>
     );
   if (!data) return <PageHeader title={t.frameworks.title} />;
+  if (view.asOf && !isDay(view.asOf))
+    return (
+      <>
+        <PageHeader title={data.name} crumb={<Link to="/frameworks">{t.frameworks.title}</Link>} />
+        <NoDate text={view.asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
+      </>
+    );
   return <Page framework={data} />;
 }
 

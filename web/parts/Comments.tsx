@@ -171,6 +171,12 @@ export function Composer(about: About) {
               }}
               onBlur={() => list.closeDropdown()}
               onKeyDown={(event) => {
+                if (event.key === 'Escape' && list.dropdownOpened && found.length > 0) {
+                  // The list closes, and nothing around it.
+                  event.stopPropagation();
+                  list.closeDropdown();
+                  setAsked(undefined);
+                }
                 if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
               }}
             />

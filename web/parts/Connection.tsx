@@ -12,11 +12,18 @@ function follow(follower: () => void) {
   };
 }
 
-/** Says that the server cannot be reached, and what waits for it. */
+/** Says that the server cannot be reached or the session has ended, and what waits for it. */
 export function ConnectionBar() {
   const isOnline = useSyncExternalStore(follow, () => navigator.onLine);
-  const waiting = useWaiting().length;
+  const edits = useWaiting();
+  const waiting = edits.length;
   if (isOnline && waiting === 0) return null;
+  if (isOnline && edits.every(({ isSignedOut }) => isSignedOut))
+    return (
+      <div className={css.bar} role="status">
+        <strong>{t.offline.signedOut}</strong> {t.offline.waitingForSignIn(waiting)}
+      </div>
+    );
   return (
     <div className={css.bar} role="status">
       <strong>{t.offline.bar}</strong> {waiting > 0 ? t.offline.waiting(waiting) : t.offline.none}

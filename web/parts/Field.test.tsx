@@ -53,3 +53,29 @@ test('without a way to save it is only read', () => {
   expect(screen.queryByRole('button')).toBeNull();
   expect(screen.getByText('Laptop stolen')).toBeTruthy();
 });
+
+test('a default that is shown as not set is saved against the stored default', async () => {
+  const save = vi.fn(async () => undefined);
+  const choices = [
+    { value: 'unlikely', label: 'Unlikely' },
+    { value: 'possible', label: 'Possible' },
+  ];
+  const { user } = draw(
+    <dl>
+      <Field
+        name="residualLikelihood"
+        label="Residual chance"
+        kind="choice"
+        value={null}
+        stored="possible"
+        choices={choices}
+        onSave={save}
+      >
+        Not set
+      </Field>
+    </dl>,
+  );
+  await user.click(screen.getByRole('button', { name: /Residual chance: Not set/ }));
+  await user.click(await screen.findByRole('option', { name: 'Possible' }));
+  expect(save).toHaveBeenCalledWith('possible', 'possible');
+});

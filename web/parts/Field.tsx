@@ -18,6 +18,8 @@ type Props = {
   label: string;
   kind: Kind;
   value: Value;
+  /** The stored value, where it differs from `value`: a default that is shown as not set. */
+  stored?: Value;
   /** How the value reads. */
   children: ReactNode;
   choices?: Choice[];
@@ -45,7 +47,7 @@ function offsetAt(root: HTMLElement | null, { clientX, clientY }: MouseEvent): n
  * A value that is a button and turns into its input. Saved on leave or Enter; Escape leaves it as it was, and what was
  * typed stays a draft until it is saved or discarded.
  */
-export function Field({ name, label, kind, value, children, choices, hints, record, optional, onSave }: Props) {
+export function Field({ name, label, kind, value, stored = value, children, choices, hints, record, optional, onSave }: Props) {
   const [draft, setDraft] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const button = useRef<HTMLButtonElement>(null);
@@ -152,7 +154,7 @@ export function Field({ name, label, kind, value, children, choices, hints, reco
             type="button"
             className={css.value}
             onClick={(event) => {
-              seen.current = value;
+              seen.current = stored;
               caret.current = kept === null ? offsetAt(shown.current, event) : undefined;
               setDraft(kept ?? (typeof value === 'string' ? value : ''));
             }}

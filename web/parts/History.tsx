@@ -4,7 +4,7 @@ import { useList } from '../api/lists';
 import { named, place } from '../api/records';
 import { t } from '../texts';
 import { SectionError } from './ErrorPage';
-import { day, moment, utc } from './format';
+import { dated, moment, utc } from './format';
 import { type Entry, Timeline } from './Timeline';
 
 type AuditEntry = Schemas['AuditEntry'];
@@ -59,7 +59,7 @@ export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
 }
 
 function plain(value: unknown): string {
-  if (typeof value === 'string') return /^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value;
+  if (typeof value === 'string') return dated(value) ?? value;
   if (typeof value === 'boolean') return value ? t.filters.yes : t.filters.no;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

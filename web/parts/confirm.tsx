@@ -53,5 +53,5 @@ export function useConfirm() {
       </div>
     </Modal>
   );
-  return { ask: setQuestion, dialog };
+  return { ask: setQuestion, isAsking: question !== undefined, dialog };
 }

@@ -69,6 +69,13 @@ export function moment(at: string): string {
   return `${name} ${clock(at)}`;
 }
 
+/** A date or a time of the API as it reads; undefined for any other text. */
+export function dated(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return day(value);
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) ? moment(value) : undefined;
+}
+
 /** Exact, for logs and tooltips. */
 export function utc(at: string): string {
   return `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;

@@ -32,13 +32,18 @@ export function usePaper() {
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   // The browser takes the page as it is when the event has passed.
-  useEffect(
-    () =>
-      onPrint(
-        () => flushSync(() => setPrinting(true)),
-        () => setPrinting(false),
-      ),
-    [],
-  );
+  useEffect(() => {
+    const begin = () => flushSync(() => setPrinting(true));
+    const end = () => setPrinting(false);
+    // Some browsers, and tools that make a PDF, change the medium without an event.
+    const medium = matchMedia('print');
+    const follow = ({ matches }: MediaQueryListEvent) => (matches ? begin() : end());
+    medium.addEventListener('change', follow);
+    const stop = onPrint(begin, end);
+    return () => {
+      medium.removeEventListener('change', follow);
+      stop();
+    };
+  }, []);
   return isPrinting;
 }

@@ -1,19 +1,7 @@
 import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { t } from '../texts';
-
-/** What takes back the last change, as long as its message is there. */
-let last: { id: string; undo: () => unknown } | undefined;
-
-/** Takes back the last change; false if there is nothing to take back. */
-export function undoLast(): boolean {
-  if (!last) return false;
-  const { id, undo } = last;
-  last = undefined;
-  notifications.hide(id);
-  undo();
-  return true;
-}
+import { setUndo, undoLast } from './undo';
 
 /** Tells the reader what their act did; anything that needs an answer is in the page instead. */
 export function toast(text: string, { undo, bad }: { undo?: () => unknown; bad?: boolean } = {}) {
@@ -21,9 +9,6 @@ export function toast(text: string, { undo, bad }: { undo?: () => unknown; bad?:
     autoClose: bad ? 10_000 : 6_000,
     withCloseButton: false,
     role: bad ? 'alert' : 'status',
-    onClose: () => {
-      if (last?.id === id) last = undefined;
-    },
     message: (
       <span style={{ display: 'flex', alignItems: 'center', gap: 16 }}>
         <span style={bad ? { color: 'var(--c-bad-text)' } : undefined}>{text}</span>
@@ -32,7 +17,8 @@ export function toast(text: string, { undo, bad }: { undo?: () => unknown; bad?:
             size="xs"
             variant="default"
             onClick={() => {
-              last = { id, undo };
+              notifications.hide(id);
+              setUndo(undo);
               undoLast();
             }}
           >
@@ -42,5 +28,9 @@ export function toast(text: string, { undo, bad }: { undo?: () => unknown; bad?:
       </span>
     ),
   });
-  if (undo) last = { id, undo };
+  if (undo)
+    setUndo(() => {
+      notifications.hide(id);
+      undo();
+    });
 }

@@ -4,6 +4,8 @@ import { type FormEvent, useMemo, useState } from 'react';
 import type { Schemas } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
+import { useDraftForm } from '../parts/draftForm';
+import { useDraft } from '../parts/drafts';
 import { Panel } from '../parts/Panel';
 import { StatusPill } from '../parts/StatusPill';
 import { toast } from '../parts/toast';
@@ -17,15 +19,19 @@ type Department = NonNullable<Guest['department']>;
 /** What became of an invitation: still to be sent, sent (with a link where mail is only written), or refused. */
 type Outcome = { guest: Guest; state: 'waiting' | 'sent' | 'failed'; link?: string | null; problem?: string };
 
+type Draft = { text: string; role: string; department: Department };
+const NONE: Draft = { text: '', role: 'employee', department: 'none' };
+
 /** Invites one address or a list of them, each by itself: whoever cannot be invited does not keep out the rest. */
 export function Invite({ onClose }: { onClose: (invited: boolean) => void }) {
-  const [text, setText] = useState('');
-  const [role, setRole] = useState('employee');
-  const [department, setDepartment] = useState<Department>('none');
+  const [draft, setDraft, discard] = useDraft<Draft>('invite', NONE);
+  const { text, role, department } = draft;
+  const setText = (next: string) => setDraft({ ...draft, text: next });
   const [errors, setErrors] = useState<{ text?: string; role?: string }>({});
   const [outcomes, setOutcomes] = useState<Outcome[]>();
   const [busy, setBusy] = useState(false);
   const close = () => onClose(outcomes?.some(({ state }) => state === 'sent') ?? false);
+  const { note, cancel, dialog } = useDraftForm({ isFilled: text.trim() !== '', discard, onClose: close });
   const reading = useMemo(() => read(text), [text]);
   const { form } = t.people;
 
@@ -45,6 +51,10 @@ export function Invite({ onClose }: { onClose: (invited: boolean) => void }) {
       setOutcomes([...now]);
     }
     setBusy(false);
+    // Whoever is invited is not invited again.
+    const rest = now.filter(({ state }) => state !== 'sent').map(({ guest }) => lineOf(guest));
+    if (rest.length === 0) discard();
+    else setText(rest.join('\n'));
     await refetch('/v1/people');
   }
 
@@ -68,20 +78,12 @@ export function Invite({ onClose }: { onClose: (invited: boolean) => void }) {
           outcomes={outcomes}
           busy={busy}
           onAgain={() => void send(outcomes)}
-          onBack={() => {
-            // Whoever is invited is not invited again.
-            setText(
-              outcomes
-                .filter(({ state }) => state !== 'sent')
-                .map(({ guest }) => lineOf(guest))
-                .join('\n'),
-            );
-            setOutcomes(undefined);
-          }}
+          onBack={() => setOutcomes(undefined)}
           onClose={close}
         />
       ) : (
         <form onSubmit={submit} className={css.form}>
+          {note}
           <Textarea
             label={form.addresses}
             description={form.addressesHelp}
@@ -106,22 +108,29 @@ export function Invite({ onClose }: { onClose: (invited: boolean) => void }) {
             />
           </label>
           <ReadSoFar reading={reading} />
-          <Roles label={form.roles} help={form.rolesHelp} value={role} onChange={setRole} error={errors.role} />
+          <Roles
+            label={form.roles}
+            help={form.rolesHelp}
+            value={role}
+            onChange={(next) => setDraft({ ...draft, role: next })}
+            error={errors.role}
+          />
           <Select
             label={form.department}
             data={Object.entries(t.departments).map(([value, label]) => ({ value, label }))}
             value={department}
             allowDeselect={false}
-            onChange={(next) => setDepartment((next ?? 'none') as Department)}
+            onChange={(next) => setDraft({ ...draft, department: (next ?? 'none') as Department })}
           />
           <div className={css.buttons}>
-            <Button variant="default" onClick={close}>
+            <Button variant="default" onClick={cancel}>
               {t.actions.cancel}
             </Button>
             <Button type="submit">{form.send(reading.guests.length)}</Button>
           </div>
         </form>
       )}
+      {dialog}
     </Panel>
   );
 }

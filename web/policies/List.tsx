@@ -8,7 +8,7 @@ import { words } from '../api/problem';
 import { isFirst } from '../api/query';
 import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
-import { day, today } from '../parts/format';
+import { day, daysBetween, today } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
 import type { Group } from '../parts/list/Arrange';
 import { ListPage } from '../parts/list/ListPage';
@@ -75,6 +75,11 @@ export function Policies() {
       name={(row) => row.name}
       hrefOf={(row) => `/policies/${row.id}`}
       onOpen={(row) => void navigate({ to: `/policies/${row.id}` as string })}
+      onComment={
+        seesAll && can('comment:create')
+          ? ({ id }) => void navigate({ to: `/policies/${id}` as string, search: { tab: 'comments', to: 'comment' } as never })
+          : undefined
+      }
       sort={seesAll ? { key: 'name', dir: 'asc' } : undefined}
       bulk={can('policy:update') ? { ...changes(), path: '/v1/policies', entity: 'policy', isTable: false } : undefined}
       query={query}
@@ -86,6 +91,10 @@ export function Policies() {
           <>
             <StatusPill {...statusOf(row)} />
             <span className="num">{version(row)}</span>
+            {seesAll && row.assigneeId && <Person name={people.name(row.assigneeId)} short />}
+            {seesAll && row.reviewDate && row.reviewDate < today() && (
+              <span className={css.late}>{t.time.late(daysBetween(row.reviewDate, today()))}</span>
+            )}
             {seesAll ? <Signed row={row} must={seers.map(({ id }) => id)} /> : <OwnSignature row={row} {...mine} />}
           </>
         ),

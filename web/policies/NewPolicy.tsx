@@ -2,9 +2,12 @@ import { Alert, Button, Checkbox, FileInput, Select, Textarea, TextInput } from 
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { api, type Schemas } from '../api/client';
+import { afterSignIn } from '../api/expiry';
 import { usePeople } from '../api/people';
 import { Problem, words } from '../api/problem';
 import { refetch } from '../api/query';
+import { useDraftForm } from '../parts/draftForm';
+import { useDraft } from '../parts/drafts';
 import { Panel } from '../parts/Panel';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
@@ -12,19 +15,22 @@ import { choices } from './fields';
 import { attachText } from './file';
 
 type Values = Schemas['CreatePolicy'];
+const NONE: Values = { name: '', frequency: 'yearly', isRequiredToSign: true };
 const KNOWN = ['name', 'description', 'assigneeId', 'department', 'frequency', 'isRequiredToSign'];
 
 /** What a policy needs to begin with. Its text is written afterwards, or comes as a file. */
 export function NewPolicy({ onClose }: { onClose: () => void }) {
   const people = usePeople();
   const navigate = useNavigate();
-  const [values, setValues] = useState<Values>({ name: '', frequency: 'yearly', isRequiredToSign: true });
+  const [values, setValues, discard] = useDraft<Values>('new:/v1/policies', NONE);
+  const isFilled = JSON.stringify({ ...NONE, ...values }) !== JSON.stringify(NONE);
   const [file, setFile] = useState<File | null>(null);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [general, setGeneral] = useState<string>();
   const [busy, setBusy] = useState(false);
+  const { note, cancel, dialog } = useDraftForm({ isFilled, discard, onClose });
   const { fields } = t.policies;
-  const set = (next: Partial<Values>) => setValues((old) => ({ ...old, ...next }));
+  const set = (next: Partial<Values>) => setValues({ ...values, ...next });
   const help = (name: string) => ({ error: errors[name] });
   const optional = (label: string) => `${label} ${t.forms.optional}`;
 
@@ -34,8 +40,12 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
     setErrors({});
     setGeneral(undefined);
     try {
-      const { data } = await api.POST('/v1/policies', { body: values });
+      const { data } = await afterSignIn(
+        () => api.POST('/v1/policies', { body: values }),
+        () => setGeneral(t.offline.created),
+      );
       if (!data) return;
+      discard();
       // The policy is there now: a file that is refused is told on its page, where another can be chosen.
       if (file) await attachText(data.id, file, () => {}).catch((problem) => toast(words(problem), { bad: true }));
       await refetch('/v1/policies');
@@ -58,6 +68,7 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
             {general}
           </Alert>
         )}
+        {note}
         <TextInput
           label={fields.name}
           description={t.policies.nameHelp}
@@ -117,7 +128,7 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
           onChange={setFile}
         />
         <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8 }}>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={cancel}>
             {t.actions.cancel}
           </Button>
           <Button type="submit" loading={busy}>
@@ -125,6 +136,7 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
           </Button>
         </div>
       </form>
+      {dialog}
     </Panel>
   );
 }

@@ -11,6 +11,7 @@ import { EmptyState } from '../parts/EmptyState';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu, TABLES } from '../parts/ExportMenu';
 import { moment } from '../parts/format';
+import { isDay, NoDate } from '../parts/NoDate';
 import { PageHeader } from '../parts/PageHeader';
 import { Specimen } from '../parts/Specimen';
 import { useView } from '../parts/search';
@@ -40,7 +41,7 @@ export function Applicability() {
 
 /** Finds the statement that the address names, or else the one that was changed last. */
 function Statement() {
-  const { view } = useView();
+  const { view, change: go } = useView();
   const frameworks = useFrameworks();
   const documents = useDocuments();
   const error = documents.error ?? frameworks.error;
@@ -69,6 +70,13 @@ function Statement() {
       <>
         <PageHeader title={t.soa.title} />
         <Bars />
+      </>
+    );
+  if (view.asOf && !isDay(view.asOf))
+    return (
+      <>
+        <PageHeader title={t.soa.title} />
+        <NoDate text={view.asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
       </>
     );
   if (!document) return <Start wanted={view.framework} />;

@@ -75,6 +75,11 @@ export function Tasks() {
       columns={shown}
       name={(row) => row.reference}
       hrefOf={(row) => addressOf(`/tasks/${row.id}`, pastOf(view))}
+      onComment={
+        can('comment:create') && !asOf
+          ? ({ id }) => void navigate({ to: '/tasks/$id', params: { id }, search: { to: 'comment' } })
+          : undefined
+      }
       onOpen={(row) => void navigate({ to: '/tasks/$id', params: { id: row.id }, search: pastOf(view) })}
       sort={{ key: 'board', dir: 'asc' }}
       bulk={rights.mayChange ? { ...formed(), path: '/v1/tasks', entity: 'task', statuses: statuses() } : undefined}

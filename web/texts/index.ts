@@ -7,12 +7,14 @@ export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
 
 const KEY = 'attestry.language';
-const load: Record<Language, () => Promise<{ default: Texts }>> = {
-  en: () => import('./en'),
-  de: () => import('./de'),
+type First = Pick<Texts, keyof typeof import('./en/first').default>;
+type Rest = Omit<Texts, keyof First>;
+const load: Record<Language, [first: () => Promise<{ default: First }>, rest: () => Promise<{ default: Rest }>]> = {
+  en: [() => import('./en/first'), () => import('./en/rest')],
+  de: [() => import('./de/first'), () => import('./de/rest')],
 };
 
-/** The texts of the language in use. They are loaded before the first page is. */
+/** The texts of the language in use: the first ones are loaded before any page is, the rest with the pages that use them. */
 export let t: Texts;
 export let language: Language = 'en';
 
@@ -29,8 +31,13 @@ function wanted(): Language {
 
 export async function speak(): Promise<void> {
   language = wanted();
-  t = (await load[language]()).default;
+  t = { ...(await load[language][0]()).default } as Texts;
   document.documentElement.lang = language;
+}
+
+/** Loads the texts that the home page does without. */
+export async function speakOnPages(): Promise<void> {
+  Object.assign(t, (await load[language][1]()).default);
 }
 
 export function chooseLanguage(next: Language) {

@@ -13,6 +13,18 @@ export function chosen<Row>(columns: Column<Row>[], words: string | undefined): 
   return columns.filter((column) => column.opens || (keys ? keys.includes(column.key) : !column.isExtra));
 }
 
+/** The rows with those of one group together; groups and their rows stay in the order of the list. */
+export function gathered<Row>(rows: Row[], of: Group<Row>['of']): Row[] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const { key } = of(row);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()].flat();
+}
+
 type Props<Row> = { columns: Column<Row>[]; groups: Group<Row>[] };
 
 /** How rows are shown: their height, their groups, their columns. */

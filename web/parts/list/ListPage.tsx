@@ -5,12 +5,13 @@ import type { Search } from '../../routes';
 import { t } from '../../texts';
 import { SectionError } from '../ErrorPage';
 import { type Filter, FilterBar, type FilterField, valuesOf } from '../FilterBar';
+import { isDay, NoDate } from '../NoDate';
 import { PageHeader } from '../PageHeader';
 import { PastBar } from '../PastBar';
 import { addressOf, useView } from '../search';
 import { useShortcuts } from '../shortcuts';
 import { toast } from '../toast';
-import { Arrange, chosen, type Group } from './Arrange';
+import { Arrange, chosen, type Group, gathered } from './Arrange';
 import { BulkActions, type Changes } from './Bulk';
 import css from './ListPage.module.css';
 import { type Column, type PhoneLine, type Sort, Table } from './Table';
@@ -101,6 +102,8 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
     setPicked(next);
   };
   const grouped = p.groups?.find(({ key }) => key === view.group);
+  const isApart = grouped !== undefined && view.sort !== grouped.sort;
+  const rows = useMemo(() => (isApart ? gathered(list.rows, grouped.of) : list.rows), [isApart, grouped, list.rows]);
   const columns = useMemo(() => chosen(p.columns, view.columns), [p.columns, view.columns]);
   const bulk = () => {
     const done = () => select(new Set());
@@ -134,7 +137,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const clear = () => void go({ ...Object.assign({}, ...chips.map(({ clears }) => clears)), q: undefined, open: undefined });
   const open = p.onOpen ?? ((row: Row) => void go({ open: p.unfolded && view.open === row.id ? undefined : row.id }));
   const step = (by: 1 | -1) => {
-    const next = list.rows[list.rows.findIndex(({ id }) => id === view.open) + by];
+    const next = rows[rows.findIndex(({ id }) => id === view.open) + by];
     if (next) void go({ open: next.id, to: undefined }, { replace: true });
   };
   const count = () => {
@@ -145,16 +148,11 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
   const hrefOf =
     p.hrefOf ?? ((row: Row) => addressOf(location.pathname, { ...view, new: undefined, import: undefined, open: row.id }));
 
-  if (asOf && Number.isNaN(Date.parse(asOf)))
+  if (asOf && !isDay(asOf))
     return (
       <>
         {!p.isPart && <PageHeader title={p.title} />}
-        <p className={css.none} role="alert">
-          {t.past.noDate(asOf)}
-          <button type="button" className="plain link" onClick={() => void go({ asOf: undefined }, { replace: true })}>
-            {t.past.back}
-          </button>
-        </p>
+        <NoDate text={asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
       </>
     );
   return (
@@ -202,7 +200,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                 <>
                   <Table
                     caption={p.title}
-                    rows={list.rows}
+                    rows={rows}
                     columns={columns}
                     group={grouped?.of}
                     total={list.total}
@@ -215,7 +213,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                     onComment={p.onComment}
                     active={view.open}
                     sort={p.sort && sort}
-                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir, group: undefined }))}
+                    onSort={p.sort && (({ key, dir }) => void go({ sort: key, order: dir }))}
                     density={view.density === 'compact' ? 'compact' : 'regular'}
                     selected={p.bulk && !asOf ? selected : undefined}
                     onSelect={select}

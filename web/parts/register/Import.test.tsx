@@ -46,10 +46,11 @@ test('columns are guessed, rows are fixed or left out, and only then imported', 
   expect((await screen.findByRole<HTMLInputElement>('combobox', { name: 'Risk name: Becomes' })).value).toBe('Title');
   await user.click(screen.getByRole('button', { name: 'Check the rows' }));
   // Numbered as in the file, where the head is the first line.
-  const cell = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Row 3: Category' });
-  expect(cell.value).toBe('weather');
-  await user.clear(cell);
-  await user.type(cell, 'People');
+  const cell = await screen.findByRole<HTMLInputElement>('combobox', { name: 'Row 3: Category' });
+  expect(cell.placeholder).toBe('weather');
+  expect(screen.getByText('Must be one of: People, Technology')).toBeTruthy();
+  await user.click(cell);
+  await user.click(await screen.findByRole('option', { name: 'People' }));
   await user.click(screen.getByRole('button', { name: 'Check the rows' }));
   await user.click(await screen.findByRole('button', { name: /^Import/ }));
   await waitFor(() => expect(close).toHaveBeenCalled());
@@ -85,4 +86,21 @@ test('a file that cannot be read says why', async () => {
   const { user } = draw(<Import d={d} onClose={() => undefined} />);
   await user.upload(box(), new File(['?'], 'risks.xlsx'));
   expect((await screen.findByRole('alert')).textContent).toContain('damaged');
+});
+
+test('Escape asks before a file and its corrections are dropped', async () => {
+  answer(people);
+  const close = vi.fn();
+  const { user } = draw(<Import d={d} onClose={close} />);
+  await user.upload(box(), new File(['Risk name\nFire\n'], 'risks.csv', { type: 'text/csv' }));
+  await screen.findByRole('combobox', { name: 'Risk name: Becomes' });
+  await user.keyboard('{Escape}');
+  await screen.findByRole('dialog', { name: 'Discard this import?' });
+  await user.keyboard('{Escape}');
+  await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Discard this import?' })).toBeNull());
+  expect(screen.getByRole('combobox', { name: 'Risk name: Becomes' })).toBeTruthy();
+  expect(close).not.toHaveBeenCalled();
+  await user.keyboard('{Escape}');
+  await user.click(await screen.findByRole('button', { name: 'Discard import' }));
+  await waitFor(() => expect(close).toHaveBeenCalled());
 });

@@ -8,6 +8,7 @@ import { type FieldProblem, Problem, problemOf, words } from '../../api/problem'
 import { refetch } from '../../api/query';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
+import { useConfirm } from '../confirm';
 import { joined, renamed, split } from '../csv';
 import { today } from '../format';
 import { toast } from '../toast';
@@ -15,6 +16,8 @@ import type { Imported } from './definition';
 import { guesses } from './guesses';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+/** What the API says of a word that is no choice; its choices are in the words of the API. */
+const ONE_OF = 'must be one of';
 type Result = Schemas['ImportResult'];
 /** A table as it was written: `numbers` are those of the rows in the file. */
 type Table_ = {
@@ -36,6 +39,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const [wrong, setWrong] = useState<FieldProblem[]>([]);
   const [busy, setBusy] = useState(false);
   const [leftOut, setLeftOut] = useState(new Set<number>());
+  const { ask, isAsking, dialog } = useConfirm();
   const { memberId } = useMe();
   const me = usePeople().all.find(({ id }) => id === memberId);
   const fields = d.fields.map(({ name }) => ({ value: name, label: d.labels[name] ?? name }));
@@ -151,10 +155,20 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     }
   }
 
+  const close = () =>
+    table
+      ? ask({
+          title: t.imports.discardAsk,
+          text: t.imports.discardText,
+          verb: t.imports.discard,
+          act: async () => onClose(),
+        })
+      : onClose();
   return (
     <Modal
       opened
-      onClose={onClose}
+      onClose={close}
+      closeOnEscape={!isAsking}
       title={t.imports.title(d.texts.many)}
       size="lg"
       closeButtonProps={{ 'aria-label': t.actions.close }}
@@ -267,17 +281,34 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                   {wrong.map((one, at) => {
                     const place = placeOf(one.row);
                     const column = mapping.indexOf(one.field);
+                    const choices = d.fields.find(({ name }) => name === one.field)?.choices;
+                    const cell = (place !== undefined && table.rows[place]?.[column]) || '';
                     const canFix = place !== undefined && column >= 0;
                     return (
                       <Table.Tr key={at} data-left={(place !== undefined && leftOut.has(place)) || undefined}>
                         <Table.Td className="num">{place === undefined ? '' : numberOf(place)}</Table.Td>
                         <Table.Td>{d.labels[one.field] ?? one.field}</Table.Td>
                         <Table.Td>
-                          {canFix && (
+                          {canFix && choices && (
+                            <Select
+                              size="xs"
+                              aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
+                              placeholder={cell}
+                              data={Object.entries(choices).map(([value, label]) => ({ value, label }))}
+                              value={Object.keys(choices).find((word) => word === read(one.field, cell)) ?? null}
+                              allowDeselect={false}
+                              disabled={leftOut.has(place)}
+                              onChange={(next) => {
+                                fix(place, column, next ?? '');
+                                setResult(undefined);
+                              }}
+                            />
+                          )}
+                          {canFix && !choices && (
                             <TextInput
                               size="xs"
                               aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
-                              value={table.rows[place]?.[column] ?? ''}
+                              value={cell}
                               disabled={leftOut.has(place)}
                               onChange={(event) => {
                                 fix(place, column, event.currentTarget.value);
@@ -285,7 +316,9 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
                               }}
                             />
                           )}
-                          {one.message}
+                          {choices && one.message.startsWith(ONE_OF)
+                            ? t.imports.oneOf(Object.values(choices).join(', '))
+                            : one.message}
                         </Table.Td>
                         <Table.Td>
                           {place !== undefined && (
@@ -321,6 +354,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
           </div>
         </>
       )}
+      {dialog}
     </Modal>
   );
 }

@@ -1,9 +1,10 @@
 import { Alert, Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { afterSignIn } from '../../api/expiry';
 import { Problem, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { t } from '../../texts';
-import { useConfirm } from '../confirm';
+import { useDraftForm } from '../draftForm';
 import { useDraft } from '../drafts';
 import { Panel } from '../Panel';
 import { create } from './data';
@@ -26,8 +27,7 @@ export function NewRecord({
   onCreated: (row: { id: string }) => void;
 }) {
   const [values, setValues, discard] = useDraft<Values>(`new:${d.path}`, NONE);
-  const [isRestored] = useState(() => isFilled(values));
-  const { ask, dialog } = useConfirm();
+  const { note, cancel, dialog } = useDraftForm({ isFilled: isFilled(values), discard, onClose });
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [general, setGeneral] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -40,7 +40,10 @@ export function NewRecord({
     setGeneral(undefined);
     try {
       const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''));
-      const row = await create(d, body);
+      const row = await afterSignIn(
+        () => create(d, body),
+        () => setGeneral(t.offline.created),
+      );
       discard();
       await refetch(d.path);
       onCreated(row);
@@ -58,18 +61,6 @@ export function NewRecord({
     setValues({ ...values, [name]: value });
     setErrors(({ [name]: _, ...others }) => others);
   };
-  const cancel = () =>
-    isFilled(values)
-      ? ask({
-          title: t.drafts.discardAsk,
-          text: t.drafts.discardText,
-          verb: t.drafts.discard,
-          act: async () => {
-            discard();
-            onClose();
-          },
-        })
-      : onClose();
   return (
     <Panel title={d.texts.new} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)} style={{ display: 'grid', gap: 16 }}>
@@ -78,14 +69,7 @@ export function NewRecord({
             {general}
           </Alert>
         )}
-        {isRestored && isFilled(values) && (
-          <p className="t2" role="status">
-            {t.drafts.restored}{' '}
-            <button type="button" className="plain link" onClick={discard}>
-              {t.drafts.discard}
-            </button>
-          </p>
-        )}
+        {note}
         {asked.map((field) => (
           <FieldInput
             key={field.name}

@@ -112,6 +112,7 @@ export function Record({ d, id, asOf, isPast, onClose, onStep }: Props) {
                   label={d.labels[field.name] ?? field.name}
                   kind={field.kind === 'person' || field.kind === 'rating' ? 'choice' : field.kind}
                   value={isSet(d, row, field.name) ? (value(row, field.name) as Value) : null}
+                  stored={value(row, field.name) as Value}
                   choices={choices(field)}
                   hints={field.hints}
                   optional={field.optional}

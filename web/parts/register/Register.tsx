@@ -1,6 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { IconBooks, IconPlus, IconTableImport } from '@tabler/icons-react';
 import { useMemo } from 'react';
+import { filterOf } from '../../api/bulk';
 import { type Criteria, useCriteria } from '../../api/criteria';
 import { useList, useTotal } from '../../api/lists';
 import { usePeople } from '../../api/people';
@@ -43,11 +44,13 @@ export function Register({ of }: { of: (criteria: Criteria) => Definition }) {
   const { until, since, kind } = compared;
   const list = kind ? { ...found, rows: since?.[kind] ?? [] } : found;
   const all = useTotal(d.path, pastOf(view));
-  const late = useTotal(d.path, { reviewDue: true, ...pastOf(view) });
-  const unrated = useTotal(d.path, { isResidualAssessed: false, ...pastOf(view) });
+  // The facts are those of the rows that the filters leave.
+  const filter = filterOf(query);
+  const late = useTotal(d.path, { ...filter, reviewDue: 'true' }, filter.reviewDue !== 'false');
+  const unrated = useTotal(d.path, { ...filter, isResidualAssessed: 'false' }, filter.isResidualAssessed !== 'true');
   const limit = aboveOf(d);
   const over: Record<string, string> = limit === undefined ? {} : { minResidualScore: String(limit) };
-  const above = useTotal(d.path, { ...over, ...pastOf(view) }, limit !== undefined);
+  const above = useTotal(d.path, { ...over, ...filter }, limit !== undefined);
   const unowned = found.rows.filter((row) => !row.assigneeId).length;
   const openNew = mayCreate ? () => void go({ new: 'yes' }) : undefined;
   const openImport = () => void go({ import: 'yes' });
@@ -65,7 +68,7 @@ export function Register({ of }: { of: (criteria: Criteria) => Definition }) {
         all === undefined
           ? []
           : [
-              <b key="all">{d.texts.count(all)}</b>,
+              <b key="all">{d.texts.count(found.total ?? all)}</b>,
               ...(late ? [<span key="late">{d.texts.late(late)}</span>] : []),
               ...(above
                 ? [

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { words } from '../../api/problem';
-import { refetch } from '../../api/query';
+import { saveFromList } from '../../api/records';
 import { t } from '../../texts';
 import { Was } from '../AsOfBar';
 import { day, daysBetween } from '../format';
@@ -9,7 +9,6 @@ import type { Column } from '../list/Table';
 import { Person } from '../Person';
 import { StatusPill, StatusSelect } from '../StatusPill';
 import { toast } from '../toast';
-import { change } from './data';
 import { type Definition, type Row, statusOf, value } from './definition';
 import { Scores } from './Rating';
 import css from './Register.module.css';
@@ -78,9 +77,13 @@ export function columns(d: Definition, name: Names, { mayChange, on, later }: Op
             options={d.statuses}
             name={`${row.reference} ${d.texts.columns.status}`}
             onChange={(next) =>
-              void change(d, row.id, { status: next })
-                .then(() => refetch(d.path))
-                .catch((problem: unknown) => toast(words(problem), { bad: true }))
+              void saveFromList(
+                d.path,
+                row.id,
+                { status: next },
+                { status: row.status },
+                `${row.reference}: ${statusOf(d, next).label}`,
+              ).catch((problem: unknown) => toast(words(problem), { bad: true }))
             }
           />
         ) : (

@@ -53,5 +53,4 @@ export function changes(before: Map<string, Row>, after: Map<string, Row>): Chan
 }
 
 export const create = async (d: { path: RegisterPath }, body: object) => (await call('post', d.path, { body })).data;
-export const change = (d: Definition, id: string, body: object) => call('patch', `${d.path}/{id}`, { path: { id }, body });
 export const remove = (d: Definition, id: string) => call('delete', `${d.path}/{id}`, { path: { id } });

@@ -29,3 +29,15 @@ test('the headers of an export are known, and no field is taken twice', () => {
     '',
   ]);
 });
+
+test('residual ratings and a date that is due are known by other names, too', () => {
+  const rated = ['title', 'likelihood', 'impact', 'residualLikelihood', 'residualImpact', 'reviewDate'];
+  const known = rated.map((value) => ({ value, label: value }));
+  expect(guesses(['Risk', 'Chance', 'Residual chance', 'Residual severity', 'Due'], known, risk)).toEqual([
+    'title',
+    'likelihood',
+    'residualLikelihood',
+    'residualImpact',
+    'reviewDate',
+  ]);
+});

@@ -1,6 +1,6 @@
 import type { usePeople } from '../../api/people';
 import { t } from '../../texts';
-import { day } from '../format';
+import { dated } from '../format';
 import type { Definition } from './definition';
 
 /** How the value of a field reads, for histories, conflicts and tooltips. */
@@ -13,6 +13,6 @@ export function reader(d: Definition, people: ReturnType<typeof usePeople>) {
     const choices = d.fields.find((one) => one.name === field)?.choices;
     const word = choices?.[String(value)];
     if (word) return word;
-    return /^\d{4}-\d\d-\d\d$/.test(String(value)) ? day(String(value)) : String(value);
+    return dated(value) ?? String(value);
   };
 }

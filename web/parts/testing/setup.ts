@@ -2,7 +2,7 @@ import { afterEach, beforeEach } from 'vitest';
 
 // What jsdom lacks and the components ask for.
 if (typeof window !== 'undefined') {
-  const { speak } = await import('../../texts');
+  const { speak, speakOnPages } = await import('../../texts');
   // Node's requests need a whole address, and do not know the signals of jsdom.
   const Whole = globalThis.Request;
   globalThis.Request = class extends Whole {
@@ -45,6 +45,7 @@ if (typeof window !== 'undefined') {
   const late: typeof fetch = (...request) => (globalThis.fetch === late ? send : globalThis.fetch)(...request);
   globalThis.fetch = late;
   await speak();
+  await speakOnPages();
   const { cleanup, configure } = await import('@testing-library/react');
   configure({ asyncUtilTimeout: 60_000 });
   const { queries } = await import('../../api/query');

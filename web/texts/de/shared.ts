@@ -249,6 +249,10 @@ export const shared: Shared = {
     none: 'Diese Seite ist möglicherweise nicht aktuell.',
     fields: (names) => `Noch nicht gespeichert: ${names}`,
     session: (names) => `${names} nicht gespeichert: Ihre Sitzung ist abgelaufen. Nach der Anmeldung wird gespeichert.`,
+    created: 'Nicht gespeichert: Ihre Sitzung ist abgelaufen. Nach der Anmeldung wird gespeichert.',
+    signedOut: 'Ihre Sitzung ist abgelaufen.',
+    waitingForSignIn: (edits) =>
+      `Änderungen an ${edits === 1 ? '1 Eintrag' : `${edits} Einträgen`} werden nach der erneuten Anmeldung gespeichert. Lassen Sie diese Seite geöffnet.`,
     refused: (why) => `Eine offline vorgenommene Änderung wurde nicht gespeichert: ${why}`,
   },
   expired: {
@@ -325,6 +329,10 @@ export const shared: Shared = {
     create: (what) => `${what} anlegen`,
   },
   imports: {
+    oneOf: (labels) => `Muss einer dieser Werte sein: ${labels}`,
+    discardAsk: 'Import verwerfen?',
+    discardText: 'Es wurde noch nichts importiert. Die Datei und Ihre Korrekturen werden verworfen.',
+    discard: 'Import verwerfen',
     title: (what) => `${what} importieren`,
     choose: 'CSV- oder XLSX-Datei auswählen oder hier ablegen',
     columns: 'Spalten',

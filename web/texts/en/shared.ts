@@ -227,6 +227,10 @@ export const shared = {
     none: 'This page may be out of date.',
     fields: (names: string) => `Not saved yet: ${names}`,
     session: (names: string) => `${names} not saved: your session has ended. Sign in, and it is saved.`,
+    created: 'Not saved: your session has ended. Sign in, and it is saved.',
+    signedOut: 'Your session has ended.',
+    waitingForSignIn: (edits: number) =>
+      `${edits === 1 ? '1 record has changes' : `${edits} records have changes`} that will be saved when you sign in again. Keep this page open.`,
     refused: (why: string) => `An edit made without a connection was not saved: ${why}`,
   },
   expired: {
@@ -304,6 +308,10 @@ export const shared = {
     create: (what: string) => `Create ${what}`,
   },
   imports: {
+    oneOf: (labels: string) => `Must be one of: ${labels}`,
+    discardAsk: 'Discard this import?',
+    discardText: 'Nothing has been imported. The file and your corrections are dropped.',
+    discard: 'Discard import',
     title: (what: string) => `Import ${what}`,
     choose: 'Choose a CSV or XLSX file, or drop it here',
     columns: 'Columns',

@@ -1,0 +1,13 @@
+// @vitest-environment jsdom
+import { expect, test } from 'vitest';
+import { fieldWord, reading } from './entries';
+
+test('a field of an entry has its label, and its name in the API where it has none', () => {
+  expect(fieldWord('task', 'lastEvidenceDate')).toBe('Latest evidence');
+  expect(fieldWord('task', 'frequency')).toBe('Repeats');
+  expect(fieldWord('task', 'somethingNew')).toBe('somethingNew');
+});
+
+test('a time reads as one', () => {
+  expect(reading('2025-08-13T08:45:00.000Z', () => undefined)).toMatch(/^13 Aug 2025 /);
+});
