@@ -10,6 +10,7 @@ mod audit_logs;
 mod auth;
 mod automations;
 mod bulk;
+mod chat_channels;
 mod comments;
 mod controls;
 mod conventions;

@@ -31,7 +31,7 @@ use utoipa::openapi::{RefOr, Schema};
 /// The outcome of the last message.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = ChatDelivery, example = json!({"at": "2026-11-15T09:30:00.000Z", "isDelivered": false, "detail": "answered 404: no_service"}))]
+#[schema(as = ChatDelivery, example = json!({"at": "2026-11-15T09:30:00.000Z", "isDelivered": false, "detail": "answered 404: the service does not know the address; check the webhook"}))]
 pub(crate) struct DeliveryView {
     #[schema(value_type = String, format = DateTime)]
     at: Time,

@@ -1,12 +1,14 @@
 //! Channels of chat services, and the messages that they are sent.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::automations::hosts::{AllowedHost, AllowedHosts};
 use attestry_domain::id::{ChatChannelId, OrganizationId};
-use attestry_domain::identity::chat_channels::{ChatChannel, ChatKind, Delivery, WebhookUrl};
+use attestry_domain::identity::chat_channels::{ChatChannel, ChatKind, Delivery, SendingState, WebhookUrl};
 use attestry_domain::identity::notices::Notice;
+use attestry_domain::journal::{hex, sha256};
 use attestry_domain::text::{Name, Parse};
 use attestry_egress::{Refusal, Request};
 use attestry_storage::chat_channels::{self, SealedChannel};
@@ -26,12 +28,42 @@ const MAX_CHANNELS: usize = 20;
 const MAX_LINES: usize = 20;
 /// The maximum number of characters of a line; services cut long messages.
 const MAX_LINE_CHARS: usize = 500;
-/// The maximum number of characters of an answer that is shown as the reason of a failure.
-const MAX_DETAIL_CHARS: usize = 200;
+/// The maximum number of bytes of the lines of a message to Slack, after escaping.
+const MAX_SLACK_BYTES: usize = 6_000;
+/// The maximum number of bytes of the lines of a message to Teams, as JSON. Teams rejects messages above 28 KB.
+const MAX_TEAMS_BYTES: usize = 20_000;
+
+/// The timeout of a delivery.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time after which a delivery whose worker died no longer delays the channel.
+const DELIVERY_LEASE: Duration = Duration::from_secs(15);
+/// The delay of a message whose channel has another message in flight.
+const IN_FLIGHT_DELAY: Duration = Duration::from_secs(1);
+/// The maximum pause of a channel, as far as the service asks for none.
+const MAX_BACKOFF: Duration = Duration::from_mins(15);
+/// The maximum pause that a service can ask for.
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
+/// The age after which a message is not retried.
+const MAX_AGE: Duration = Duration::from_hours(8);
 
 const CHANNEL: &str = "chat_channel";
 const MISSING: Error = Error::NotFound("chat channel");
 const PURPOSE: &str = "chat channel";
+
+/// The journal's state of a channel.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RecordedChannel<'a> {
+    #[serde(flatten)]
+    channel: &'a ChatChannel,
+    /// Changes with the address. A hash of the ciphertext, which has a random nonce, so that it reveals nothing.
+    url_fingerprint: String,
+}
+
+fn recorded(sealed: &SealedChannel) -> RecordedChannel<'_> {
+    let url_fingerprint = hex(&sha256(&sealed.sealed)[..8]);
+    RecordedChannel { channel: &sealed.channel, url_fingerprint }
+}
 
 /// A channel to add.
 #[derive(Clone, Debug)]
@@ -83,8 +115,8 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewChannel) -> Result<ChatCha
             updated_at: c.now,
             version: 1,
         };
-        c.record("chat_channel.created", CHANNEL, channel.id, &channel)?;
-        let sealed = SealedChannel { channel, sealed: sealed.clone() };
+        let sealed = SealedChannel { channel, sealed: sealed.clone(), sending: SendingState::default() };
+        c.record("chat_channel.created", CHANNEL, sealed.channel.id, &recorded(&sealed))?;
         chat_channels::put(c.t, c.scope, &sealed).await?;
         Ok(sealed.channel)
     })
@@ -114,7 +146,7 @@ pub async fn update(
         channel.notices = notices.unwrap_or_else(|| before.channel.notices.clone());
         channel.is_active = is_active.unwrap_or(before.channel.is_active);
         if let Some((sealed, url)) = &url
-            && url_of(c.ctx, &before)? != *url
+            && text_of(c.ctx, &before)? != url.as_str()
         {
             channel.url_hint = url.hint();
             after.sealed.clone_from(sealed);
@@ -125,7 +157,13 @@ pub async fn update(
         after.channel.updated_at = c.now;
         after.channel.version += 1;
         chat_channels::put(c.t, c.scope, &after).await?;
-        c.record("chat_channel.updated", CHANNEL, id, &after.channel)?;
+        if after.sealed != before.sealed || after.channel.is_active != before.channel.is_active {
+            // The pause was about the previous address.
+            let leased_until = before.sending.leased_until;
+            after.sending = SendingState { leased_until, ..SendingState::default() };
+            chat_channels::put_state(c.t, c.scope, &after).await?;
+        }
+        c.record("chat_channel.updated", CHANNEL, id, &recorded(&after))?;
         Ok(after.channel)
     })
     .await
@@ -157,9 +195,9 @@ pub async fn test(ctx: &Ctx, scope: &Scope, id: ChatChannelId) -> Result<ChatCha
             title: "Test message".to_owned(),
             lines: vec![format!("Notifications for “{}” arrive in this channel.", found.channel.name)],
         };
-        c.enqueue(&ChatMessage { organization: c.organization(), channel: id, message, is_test: true })
-            .await?;
-        c.record("chat_channel.tested", CHANNEL, id, &found.channel)?;
+        let (organization, created_at) = (c.organization(), c.now);
+        c.enqueue(&ChatMessage { organization, channel: id, message, is_test: true, created_at }).await?;
+        c.record("chat_channel.tested", CHANNEL, id, &recorded(&found))?;
         Ok(found.channel)
     })
     .await
@@ -206,8 +244,8 @@ pub(crate) async fn tell(c: &Change<'_>, mut heard: Heard) -> Result<(), Error> 
                 shown.push(format!("and {} more", lines.len() - MAX_LINES));
             }
             let message = Message { title: title(*notice).to_owned(), lines: shown };
-            let (organization, channel) = (c.organization(), channel.id);
-            c.enqueue(&ChatMessage { organization, channel, message, is_test: false }).await?;
+            let (organization, channel, created_at) = (c.organization(), channel.id, c.now);
+            c.enqueue(&ChatMessage { organization, channel, message, is_test: false, created_at }).await?;
         }
     }
     Ok(())
@@ -219,34 +257,60 @@ struct Message {
     lines: Vec<String>,
 }
 
+/// Returns the beginning of a line, without control characters.
+fn cut(line: &str) -> String {
+    let char_of = |c: char| if c.is_control() { ' ' } else { c };
+    let mut cut: String = line.chars().map(char_of).take(MAX_LINE_CHARS).collect();
+    if line.chars().nth(MAX_LINE_CHARS).is_some() {
+        cut.pop();
+        cut.push('…');
+    }
+    cut
+}
+
+/// Escapes text for Slack and Mattermost. The zero-width spaces prevent Mattermost's mentions and links.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('@', "@\u{200b}")
+        .replace("](", "]\u{200b}(")
+}
+
+/// Keeps the first lines that have at most `limit` bytes together; `ellipsis` replaces the others.
+fn fit<T>(lines: Vec<T>, limit: usize, size: impl Fn(&T) -> usize, ellipsis: impl FnOnce() -> T) -> Vec<T> {
+    let mut total = 0;
+    let fitting = lines.iter().take_while(|line| {
+        total += size(line);
+        total <= limit
+    });
+    let (count, all) = (fitting.count(), lines.len());
+    let mut lines = lines;
+    lines.truncate(count);
+    if count < all {
+        lines.push(ellipsis());
+    }
+    lines
+}
+
 impl Message {
     /// The body in the format of the service. No text is read as markup.
     fn body(&self, kind: ChatKind, link: &str) -> Value {
-        let cut = |line: &String| line.chars().take(MAX_LINE_CHARS).collect::<String>();
         match kind {
+            // Everything is in `text`, because Mattermost ignores blocks.
             ChatKind::Slack => {
-                let escape =
-                    |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-                let lines: Vec<String> =
-                    self.lines.iter().map(|line| format!("• {}", escape(&cut(line)))).collect();
-                let text = |text: String| json!({"type": "plain_text", "text": text, "emoji": false});
-                json!({
-                    // What notifications and old clients show.
-                    "text": format!("{}: {}", escape(&self.title), self.lines.first().map(|one| escape(&cut(one))).unwrap_or_default()),
-                    "mrkdwn": false,
-                    "blocks": [
-                        {"type": "header", "text": text(self.title.clone())},
-                        {"type": "section", "text": text(lines.join("\n").chars().take(2900).collect())},
-                        {"type": "actions", "elements": [
-                            {"type": "button", "text": text("Open Attestry".to_owned()), "url": link}
-                        ]}
-                    ]
-                })
+                let lines = self.lines.iter().map(|line| format!("• {}", escape(&cut(line)))).collect();
+                let lines = fit(lines, MAX_SLACK_BYTES, String::len, || "• …".to_owned());
+                let text = format!("{}\n{}\n{link}", escape(&self.title), lines.join("\n"));
+                json!({"text": text, "mrkdwn": false})
             }
             ChatKind::Teams => {
                 let run = |text: String, weight: &str| json!({"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": text, "weight": weight}]});
+                let line = |text: &str| run(format!("• {text}"), "default");
+                let lines = self.lines.iter().map(|text| line(&cut(text))).collect();
+                let lines = fit(lines, MAX_TEAMS_BYTES, |line: &Value| line.to_string().len(), || line("…"));
                 let mut body = vec![run(self.title.clone(), "bolder")];
-                body.extend(self.lines.iter().map(|line| run(format!("• {}", cut(line)), "default")));
+                body.extend(lines);
                 json!({
                     "type": "message",
                     "attachments": [{
@@ -264,71 +328,207 @@ impl Message {
 }
 
 /// Sends a message to a channel.
+///
+/// A channel has one message in flight at a time. After a transient failure the whole channel pauses, so that its
+/// messages do not occupy the workers of other channels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ChatMessage {
     organization: OrganizationId,
     channel: ChatChannelId,
     message: Message,
     is_test: bool,
+    created_at: Time,
+}
+
+/// The next step of a message.
+enum Step {
+    /// The channel was deleted or switched off.
+    Drop,
+    Wait(Time),
+    Expire,
+    Send(Box<SealedChannel>),
 }
 
 impl Job for ChatMessage {
     const KIND: &'static str = "chat_message";
-    const MAX_CONCURRENT: usize = 4;
-    const MAX_CONCURRENT_PER_ORGANIZATION: i64 = 2;
+    const MAX_CONCURRENT: usize = 16;
+    const MAX_CONCURRENT_PER_ORGANIZATION: i64 = 4;
 
     async fn run(self, ctx: &Ctx, _: &JobLease) -> Result<Outcome, Failure> {
         let scope = Scope::system(self.organization, "chat-message");
-        let (own, id) = (scope.clone(), self.channel);
-        let found = ctx.db.read(async move |t| chat_channels::get(t, &own, id).await).await?;
-        // Deleted or switched off meanwhile.
-        let Some(found) = found.filter(|found| found.channel.is_active || self.is_test) else {
-            return Ok(Outcome::Done);
+        let found = match self.begin(ctx, &scope).await? {
+            Step::Drop => return Ok(Outcome::Done),
+            Step::Wait(until) => return Ok(Outcome::Again(until)),
+            Step::Expire => return Err(Failure::Fail("the channel was unavailable for too long".to_owned())),
+            Step::Send(found) => found,
         };
-        let url = url_of(ctx, &found)?;
-        let sent = post(ctx, &url, &self.message.body(found.channel.kind, &ctx.link("/inbox"))).await;
-        let delivery = Delivery {
-            at: ctx.now(),
-            is_delivered: sent.is_ok(),
-            detail: sent.as_ref().err().map(|failure| match failure {
-                Failure::Retry(detail) | Failure::Fail(detail) => detail.clone(),
-            }),
+        let sent = match url_of(ctx, &found) {
+            Ok(url) => post(ctx, &url, &self.message.body(found.channel.kind, &ctx.link("/inbox"))).await,
+            Err(_) => Err(Undelivered::permanent("the address cannot be used; enter it again")),
         };
-        remember(ctx, scope, id, delivery).await?;
-        match sent {
-            Ok(()) => Ok(Outcome::Done),
-            // Somebody waits for the result of a test, and sends another one.
-            Err(_) if self.is_test => Ok(Outcome::Done),
-            Err(failure) => Err(failure),
+        let (channel, is_test, deadline) = (self.channel, self.is_test, self.created_at.plus(MAX_AGE));
+        let paused_until = self.end(ctx, scope, sent.clone()).await?;
+        match (sent, paused_until) {
+            // The user sees the result of a test and can send another one.
+            (Ok(()), _) => Ok(Outcome::Done),
+            (Err(_), _) if is_test => Ok(Outcome::Done),
+            (Err(failure), Some(until)) if until <= deadline => {
+                tracing::warn!(%channel, error = failure.detail, "a chat message will be sent again");
+                Ok(Outcome::Again(until))
+            }
+            (Err(failure), _) => Err(Failure::Fail(failure.detail)),
         }
     }
 }
 
-async fn remember(
-    ctx: &Ctx,
-    scope: Scope,
-    channel: ChatChannelId,
-    delivery: Delivery,
-) -> Result<(), Failure> {
-    let stored =
-        ctx.db.write(async move |t| chat_channels::delivered(t, &scope, channel, &delivery).await).await;
-    Ok(stored?)
+impl ChatMessage {
+    /// Leases the channel, if it is free.
+    async fn begin(&self, ctx: &Ctx, scope: &Scope) -> Result<Step, Failure> {
+        let (scope, channel, is_test, created_at) =
+            (scope.clone(), self.channel, self.is_test, self.created_at);
+        let now = ctx.now();
+        let step = ctx.db.write(async move |t| {
+            let found = chat_channels::lock(t, &scope, channel).await?;
+            let Some(mut found) = found.filter(|found| found.channel.is_active || is_test) else {
+                return Ok(Step::Drop);
+            };
+            if found.sending.leased_until.is_some_and(|until| until > now) {
+                return Ok(Step::Wait(now.plus(IN_FLIGHT_DELAY)));
+            }
+            match found.sending.paused_until {
+                // A test also checks a channel that is paused.
+                Some(until) if until > now && !is_test => {
+                    let is_expired = now >= created_at.plus(MAX_AGE);
+                    return Ok(if is_expired { Step::Expire } else { Step::Wait(until) });
+                }
+                _ => {}
+            }
+            found.sending.leased_until = Some(now.plus(DELIVERY_LEASE));
+            chat_channels::put_state(t, &scope, &found).await?;
+            Ok::<_, attestry_storage::Error>(Step::Send(Box::new(found)))
+        });
+        Ok(step.await?)
+    }
+
+    /// Stores the outcome and returns the lease; returns the end of the pause after a transient failure.
+    async fn end(
+        &self,
+        ctx: &Ctx,
+        scope: Scope,
+        sent: Result<(), Undelivered>,
+    ) -> Result<Option<Time>, Failure> {
+        let (channel, is_test, now) = (self.channel, self.is_test, ctx.now());
+        let paused_until = ctx.db.write(async move |t| {
+            let Some(mut found) = chat_channels::lock(t, &scope, channel).await? else { return Ok(None) };
+            let detail = sent.as_ref().err().map(|failure| failure.detail.clone());
+            found.channel.last_delivery = Some(Delivery { at: now, is_delivered: sent.is_ok(), detail });
+            found.sending.leased_until = None;
+            match &sent {
+                // A failed test does not delay the other messages.
+                Err(_) if is_test => {}
+                Err(Undelivered { is_transient: true, retry_after, .. }) => {
+                    found.sending.failures = found.sending.failures.saturating_add(1);
+                    let pause = pause(found.sending.failures, *retry_after);
+                    found.sending.paused_until = Some(now.plus(pause));
+                }
+                _ => found.sending = SendingState::default(),
+            }
+            chat_channels::put_state(t, &scope, &found).await?;
+            Ok::<_, attestry_storage::Error>(found.sending.paused_until)
+        });
+        Ok(paused_until.await?)
+    }
+}
+
+/// The pause of a channel after a number of consecutive transient failures: 2 s, 4 s, 8 s …
+fn pause(failures: u32, retry_after: Option<Duration>) -> Duration {
+    let backoff = Duration::from_secs(1 << failures.clamp(1, 10)).min(MAX_BACKOFF);
+    backoff.max(retry_after.unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 /// Decrypts the address of a channel.
+fn text_of(ctx: &Ctx, found: &SealedChannel) -> Result<String, Error> {
+    String::from_utf8(ctx.keys.open(PURPOSE, &found.sealed)?).map_err(Error::internal)
+}
+
 fn url_of(ctx: &Ctx, found: &SealedChannel) -> Result<WebhookUrl, Error> {
-    let plain = ctx.keys.open(PURPOSE, &found.sealed)?;
-    let text = String::from_utf8(plain).map_err(Error::internal)?;
-    WebhookUrl::parse(&text).map_err(Error::internal)
+    WebhookUrl::parse(&text_of(ctx, found)?).map_err(Error::internal)
+}
+
+/// A failed delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Undelivered {
+    /// The reason. It contains nothing of the answer, which may repeat the address.
+    detail: String,
+    is_transient: bool,
+    /// The wait that the service asks for.
+    retry_after: Option<Duration>,
+}
+
+impl Undelivered {
+    fn permanent(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), is_transient: false, retry_after: None }
+    }
+
+    fn transient(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), is_transient: true, retry_after: None }
+    }
+}
+
+impl From<Refusal> for Undelivered {
+    fn from(refusal: Refusal) -> Self {
+        match &refusal {
+            Refusal::Host(_) | Refusal::Port { .. } | Refusal::PlainHttp(_) | Refusal::Redirects(_) => {
+                Self::permanent(REDIRECTED)
+            }
+            // Name servers also give this answer while a zone is broken.
+            Refusal::NoAddress(_) => Self::transient(refusal.to_string()),
+            _ if refusal.is_transient() => Self::transient(refusal.to_string()),
+            _ => Self::permanent(refusal.to_string()),
+        }
+    }
 }
 
 const REDIRECTED: &str = "answered with a redirect; enter the address it leads to";
 
+/// Converts an HTTP status and its `Retry-After`.
+fn check(status: u16, retry_after: Option<&str>, now: Time) -> Result<(), Undelivered> {
+    let reason = match status {
+        200..=299 => return Ok(()),
+        300..=399 => return Err(Undelivered::permanent(REDIRECTED)),
+        401 | 403 => "the service denies access; check the webhook",
+        404 | 410 => "the service does not know the address; check the webhook",
+        429 => "the service accepts no more messages for now",
+        500..=599 => "the service is unavailable for now",
+        _ => "the service rejects the message; check the webhook and its kind",
+    };
+    let detail = format!("answered {status}: {reason}");
+    Err(match status {
+        429 | 500..=599 => {
+            let retry_after = retry_after.and_then(|value| wait_of(value, now));
+            Undelivered { retry_after, ..Undelivered::transient(detail) }
+        }
+        _ => Undelivered::permanent(detail),
+    })
+}
+
+/// Parses a `Retry-After`: seconds, or a date such as `Sun, 15 Nov 2026 09:30:00 GMT`.
+fn wait_of(value: &str, now: Time) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let parts: Vec<&str> = value.split_whitespace().collect();
+    let [_, day, month, year, time, "GMT"] = parts.as_slice() else { return None };
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months.iter().position(|name| name == month)? + 1;
+    let at = Time::parse(&format!("{year}-{month:02}-{day}T{time}Z")).ok()?;
+    Some(at.since(now))
+}
+
 /// Posts a body to an address. Private networks are refused, unless the operator allows them.
-async fn post(ctx: &Ctx, url: &WebhookUrl, body: &Value) -> Result<(), Failure> {
-    let egress = ctx.runner().egress().map_err(Failure::Retry)?;
-    let host = AllowedHost::parse(&url.host()).map_err(Failure::Fail)?;
-    let hosts = AllowedHosts::new(vec![host]).map_err(Failure::Fail)?;
+async fn post(ctx: &Ctx, url: &WebhookUrl, body: &Value) -> Result<(), Undelivered> {
+    let egress = ctx.runner().egress().map_err(Undelivered::transient)?;
+    let hosts = url.hosts().map_err(Undelivered::permanent)?;
     let request = Request {
         url: url.as_str().to_owned(),
         method: "POST".to_owned(),
@@ -336,45 +536,93 @@ async fn post(ctx: &Ctx, url: &WebhookUrl, body: &Value) -> Result<(), Failure> 
             ("content-type".to_owned(), "application/json".to_owned()),
             ("user-agent".to_owned(), concat!("Attestry/", env!("CARGO_PKG_VERSION")).to_owned()),
         ],
-        body: Some(serde_json::to_vec(body).map_err(Error::from)?),
+        body: Some(body.to_string().into_bytes()),
     };
-    let answer = egress.fetch(&hosts, request).await.map_err(|refusal| {
-        let detail = match &refusal {
-            Refusal::Host(_) | Refusal::Port { .. } | Refusal::PlainHttp(_) => REDIRECTED.to_owned(),
-            other => other.to_string(),
-        };
-        if refusal.is_transient() { Failure::Retry(detail) } else { Failure::Fail(detail) }
-    })?;
+    let fetched = tokio::time::timeout(DELIVERY_TIMEOUT, egress.fetch(&hosts, request)).await;
+    let answer = fetched.map_err(|_| {
+        Undelivered::transient(format!("did not answer within {} s", DELIVERY_TIMEOUT.as_secs()))
+    })??;
     if answer.redirected {
-        return Err(Failure::Fail(REDIRECTED.to_owned()));
+        return Err(Undelivered::permanent(REDIRECTED));
     }
-    match answer.status {
-        200..=299 => Ok(()),
-        status => {
-            let text = String::from_utf8_lossy(&answer.body);
-            let text: String = text.chars().filter(|c| !c.is_control()).take(MAX_DETAIL_CHARS).collect();
-            let detail = format!("answered {status}{}{text}", if text.is_empty() { "" } else { ": " });
-            match status {
-                429 | 500..=599 => Err(Failure::Retry(detail)),
-                _ => Err(Failure::Fail(detail)),
-            }
-        }
-    }
+    let retry_after = answer.headers.iter().find(|(name, _)| name == "retry-after");
+    check(answer.status, retry_after.map(|(_, value)| value.as_str()), ctx.now())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LINK: &str = "https://a.example/inbox";
+
+    fn message(lines: Vec<String>) -> Message {
+        Message { title: "Assigned".into(), lines }
+    }
+
+    fn teams_lines(message: &Message) -> Vec<Value> {
+        let body = message.body(ChatKind::Teams, LINK);
+        body["attachments"][0]["content"]["body"].as_array().expect("lines").clone()
+    }
+
     #[test]
     fn no_text_is_read_as_markup() {
-        let message = Message { title: "Assigned".into(), lines: vec!["<!channel> *T-1* [x](y)".into()] };
-        let slack = message.body(ChatKind::Slack, "https://a.example/inbox");
-        assert_eq!(slack["text"], "Assigned: &lt;!channel&gt; *T-1* [x](y)");
-        assert_eq!(slack["blocks"][1]["text"]["type"], "plain_text");
-        let teams = message.body(ChatKind::Teams, "https://a.example/inbox");
-        let body = &teams["attachments"][0]["content"]["body"];
-        assert_eq!(body[1]["inlines"][0]["text"], "• <!channel> *T-1* [x](y)");
+        let message = message(vec!["<!channel> @all & [x](y)\nz".into()]);
+        let slack = message.body(ChatKind::Slack, LINK);
+        let text = format!("Assigned\n• &lt;!channel&gt; @\u{200b}all &amp; [x]\u{200b}(y) z\n{LINK}");
+        assert_eq!(slack, json!({"text": text, "mrkdwn": false}));
+        assert_eq!(teams_lines(&message)[1]["inlines"][0]["text"], "• <!channel> @all & [x](y) z");
+    }
+
+    #[test]
+    fn slack_message_is_cut_before_escaping() {
+        let message = message(vec!["&".repeat(MAX_LINE_CHARS + 1); MAX_LINES]);
+        let body = message.body(ChatKind::Slack, LINK);
+        let text = body["text"].as_str().expect("a text");
+        assert!(text.len() < MAX_SLACK_BYTES + 100, "{}", text.len());
+        assert!(text.ends_with(&format!("…\n• …\n{LINK}")), "{text}");
+        assert_eq!(text.replace("&amp;", "").matches('&').count(), 0);
+        assert_eq!(text.matches("&amp;").count(), 2 * (MAX_LINE_CHARS - 1));
+    }
+
+    #[test]
+    fn teams_message_stays_below_the_limit_of_the_service() {
+        for text in ["🦀", "\"", "\u{1}", "a"] {
+            let message = message(vec![text.repeat(MAX_LINE_CHARS); MAX_LINES]);
+            let size = message.body(ChatKind::Teams, LINK).to_string().len();
+            assert!(size < 28_000, "{text:?}: {size}");
+        }
+        let message = message(vec!["🦀".repeat(MAX_LINE_CHARS); MAX_LINES]);
+        let last = teams_lines(&message).pop().expect("a line");
+        assert_eq!(last["inlines"][0]["text"], "• …");
+    }
+
+    #[test]
+    fn retry_after_is_honoured_up_to_an_hour() {
+        let now = Time::parse("2026-11-15T09:30:00.000Z").expect("a time");
+        let wait = |value| check(429, Some(value), now).expect_err("a failure").retry_after;
+        assert_eq!(wait("120"), Some(Duration::from_mins(2)));
+        assert_eq!(wait("Sun, 15 Nov 2026 09:32:00 GMT"), Some(Duration::from_mins(2)));
+        assert_eq!(wait("Sun, 15 Nov 2026 09:00:00 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("soon"), None);
+        assert_eq!(pause(1, None), Duration::from_secs(2));
+        assert_eq!(pause(1, Some(Duration::from_mins(2))), Duration::from_mins(2));
+        assert_eq!(pause(1, Some(Duration::from_hours(5))), Duration::from_hours(1));
+        assert_eq!(pause(u32::MAX, Some(Duration::ZERO)), MAX_BACKOFF);
+    }
+
+    #[test]
+    fn transient_failures_are_retried() {
+        let now = Time::parse("2026-11-15T09:30:00.000Z").expect("a time");
+        for status in [429, 500, 503] {
+            assert!(check(status, None, now).expect_err("a failure").is_transient, "{status}");
+        }
+        for status in [307, 400, 403, 404, 410] {
+            assert!(!check(status, None, now).expect_err("a failure").is_transient, "{status}");
+        }
+        let host = || "hooks.example.com".to_owned();
+        assert!(Undelivered::from(Refusal::NoAddress(host())).is_transient);
+        assert!(Undelivered::from(Refusal::Unreachable(host())).is_transient);
+        assert_eq!(Undelivered::from(Refusal::Redirects(0)), Undelivered::permanent(REDIRECTED));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::automations::hosts::{AllowedHost, AllowedHosts};
 use crate::id::{ChatChannelId, OrganizationId};
 use crate::identity::notices::Notice;
 use crate::json_schema::JsonSchema;
@@ -38,12 +39,12 @@ impl WebhookUrl {
         self.0.as_str()
     }
 
-    /// The scheme, the host and the port, as an entry of a list of allowed hosts.
-    pub fn host(&self) -> String {
+    /// The scheme, the host and the port, as the only entry of a list of allowed hosts.
+    pub fn hosts(&self) -> Result<AllowedHosts, String> {
         let host = self.0.host_str().unwrap_or_default();
         let port = self.0.port().map_or_else(String::new, |port| format!(":{port}"));
-        let scheme = if self.0.scheme() == "http" { "http://" } else { "" };
-        format!("{scheme}{host}{port}")
+        let host = AllowedHost::parse(&format!("{}://{host}{port}", self.0.scheme()))?;
+        AllowedHosts::new([host])
     }
 
     /// The host and the last characters, to tell addresses apart without revealing them.
@@ -69,7 +70,14 @@ impl Parse for WebhookUrl {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("must not contain a user name or a password".to_owned());
         }
-        Ok(Self(url))
+        let url = Self(url);
+        // The check of each delivery, so that no address is accepted to which nothing can be delivered.
+        if !url.hosts().is_ok_and(|hosts| hosts.permits_url(&url.0)) {
+            return Err(
+                "must have the name or IP address of a host, and a port from 1 to 65535 if any".to_owned()
+            );
+        }
+        Ok(url)
     }
 }
 
@@ -90,6 +98,18 @@ pub struct Delivery {
     pub is_delivered: bool,
     /// The reason of a failure.
     pub detail: Option<String>,
+}
+
+/// The state of sending to a channel, which its messages share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SendingState {
+    /// The end of the lease of the message in flight.
+    pub leased_until: Option<Time>,
+    /// The time before which messages wait, because of a transient failure.
+    pub paused_until: Option<Time>,
+    /// The number of consecutive transient failures.
+    pub failures: u32,
 }
 
 /// A channel that hears of an organization's notifications.
@@ -131,16 +151,47 @@ mod tests {
         let slack =
             WebhookUrl::parse("https://hooks.slack.com/services/T000/B000/abcdefghwXyZ").expect("fine");
         assert_eq!(slack.hint(), "hooks.slack.com/…wXyZ");
-        assert_eq!(slack.host(), "hooks.slack.com");
         assert_eq!(format!("{slack:?}"), "WebhookUrl(…)");
         let local = WebhookUrl::parse("http://127.0.0.1:8065/hooks/x").expect("fine");
-        assert_eq!((local.host().as_str(), local.hint().as_str()), ("http://127.0.0.1:8065", "127.0.0.1/…"));
+        assert_eq!(local.hint(), "127.0.0.1/…");
+        let hosts = |url: &WebhookUrl| {
+            url.hosts().expect("one host").iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (hosts(&slack), hosts(&local)),
+            (vec!["hooks.slack.com".to_owned()], vec!["http://127.0.0.1:8065".to_owned()])
+        );
     }
 
     #[test]
     fn only_addresses_of_the_web_are_taken() {
         for bad in ["", "hooks.slack.com/x", "ftp://a/b", "https://u:p@a/b", "javascript:1", "https://"] {
             assert!(WebhookUrl::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn address_without_a_deliverable_host_is_rejected() {
+        let long = format!("https://{}.example.com/x", "a".repeat(64));
+        for bad in [
+            "https://*.example.com/x",
+            "https://a.*.example.com/x",
+            "https://example.com:0/x",
+            "https://a..b.com/x",
+            "https://.example.com/x",
+            "https://exam!ple.com/x",
+            &long,
+        ] {
+            assert!(WebhookUrl::parse(bad).is_err(), "{bad}");
+        }
+        for good in [
+            "https://hooks.slack.com./x",
+            "https://Bücher.example/x",
+            "https://[2001:db8::1]:8443/x",
+            "http://localhost:8065/hooks/x",
+            "https://prod-01.westeurope.logic.azure.com:443/workflows/x?sig=y",
+        ] {
+            assert!(WebhookUrl::parse(good).is_ok(), "{good}");
         }
     }
 }
