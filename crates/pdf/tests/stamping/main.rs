@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::float_cmp, clippy::cast_precision_loss, reason = "test code")]
 
 mod build;
+mod confined;
 mod geometry;
 mod hostile;
 mod read;
