@@ -25,7 +25,7 @@ use attestry_app::core::queue;
 use attestry_app::feed::StreamLimits;
 use attestry_app::identity::setup;
 use attestry_app::identity::setup::{Founded, NewInstallation};
-use attestry_app::{Ctx, RunnerSettings, Settings};
+use attestry_app::{Ctx, RunnerSettings, Settings, StamperSettings};
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
@@ -169,6 +169,7 @@ fn settings() -> Settings {
         invitation_lifetime: Duration::from_hours(7 * 24),
         reset_lifetime: Duration::from_hours(1),
         runner: runner(),
+        stamper: stamper(),
         assistant: Assistant::default(),
         domains: domains(DnsSettings { servers: vec![UNREACHABLE_DNS], ..DnsSettings::new(TARGET) }),
     }
@@ -191,6 +192,13 @@ fn runner() -> RunnerSettings {
     settings.sandbox.limits.cpu = Duration::from_secs(1);
     settings.sandbox.limits.wall = Duration::from_secs(20);
     settings.egress.allow_private_networks = true;
+    settings
+}
+
+/// Reads uploaded PDFs in the child process of the real binary.
+fn stamper() -> StamperSettings {
+    let mut settings = StamperSettings::default();
+    settings.0.program = binary::path();
     settings
 }
 

@@ -98,7 +98,8 @@ impl Edit {
         let trailer = std::mem::take(&mut self.document.trailer);
         let kept = trailer.into_iter().filter(|(key, _)| [&b"Root"[..], b"Info", b"ID"].contains(&&**key));
         self.document.trailer = kept.collect();
-        let options = SaveOptions { use_object_streams: true, use_xref_streams: true, ..SaveOptions::default() };
+        let options =
+            SaveOptions { use_object_streams: true, use_xref_streams: true, ..SaveOptions::default() };
         let mut out = Vec::new();
         self.document.save_with_options(&mut out, options).map_err(|_| Unreadable::TooComplex)?;
         Ok(out)

@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use std::panic::resume_unwind;
 
 use lopdf::xref::XrefEntry;
-use lopdf::{DecompressError, Dictionary, Document, Error, LoadOptions, Object, ObjectId, ObjectStream, Stream};
+use lopdf::{
+    DecompressError, Dictionary, Document, Error, LoadOptions, Object, ObjectId, ObjectStream, Stream,
+};
 use memchr::memmem;
 
 use super::{Damage, MAX_UNPACKED_BYTES, Unreadable};

@@ -144,7 +144,8 @@ pub(super) fn must_be_all(document: &Document, pages: &[Page]) -> Result<(), Unr
         return Err(Unreadable::DrawsItself);
     }
     let has = |value: &Object| value.as_dict().is_ok() || value.as_array().is_ok_and(|all| !all.is_empty());
-    if has(in_root(&[b"Names", b"EmbeddedFiles"])) || has(in_root(&[b"AF"])) || has(in_root(&[b"Collection"])) {
+    if has(in_root(&[b"Names", b"EmbeddedFiles"])) || has(in_root(&[b"AF"])) || has(in_root(&[b"Collection"]))
+    {
         return Err(Unreadable::Attachments);
     }
     for page in pages {

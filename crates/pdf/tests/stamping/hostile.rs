@@ -197,13 +197,19 @@ fn objects_that_overlap_are_refused() {
     assert_eq!(survived(&bytes), Err(Unreadable::Damaged(Damage::OverlappingObjects)));
 }
 
+/// Bytes that start like an object but are none, for many numbers.
+pub(crate) fn takes_long() -> Vec<u8> {
+    with_gap(&" ".repeat(3 << 20))
+}
+
+fn with_gap(gap: &str) -> Vec<u8> {
+    with_rows(format!("100 0 {gap}").as_bytes(), (100..20_000).map(|number| (number, 0)))
+}
+
 #[test]
 fn what_takes_too_long_is_refused() {
-    let spaces = " ".repeat(3 << 20);
     let comments = format!("%{}\n", "-".repeat(62)).repeat(3 << 14);
-    // Bytes that start like an object but are none, for many numbers.
-    for gap in [&spaces, &comments] {
-        let bytes = with_rows(format!("100 0 {gap}").as_bytes(), (100..20_000).map(|number| (number, 0)));
+    for bytes in [takes_long(), with_gap(&comments)] {
         assert_eq!(survived(&bytes), Err(Unreadable::TooComplex));
     }
 }
