@@ -9,9 +9,10 @@ use super::content::Balance;
 use super::label::Drawing;
 use super::load::{self, MAX_OBJECT_NUMBER};
 use super::pages::{self, Page};
-use super::{Damage, MAX_CONTENT_STREAM_BYTES, Unreadable, actions, geometry};
+use super::{Damage, MAX_CONTENT_STREAM_BYTES, Unreadable, actions, geometry, repair};
 
-/// The prefix of the label's resource name. The object number of the label follows, which no file can know.
+/// The prefix of the label's resource name. The object number of the label follows, so that a second stamp has another
+/// name.
 const NAME_PREFIX: &str = "AttestryStamp";
 
 /// The first PDF version with all features used here.
@@ -40,22 +41,28 @@ struct DictPath {
     keys: Vec<&'static str>,
 }
 
+/// Loads the document and finds its pages.
+fn read(bytes: &[u8]) -> Result<(Document, Vec<Page>), Unreadable> {
+    let mut document = load::load(bytes)?;
+    let mut referenced = load::number(&mut document);
+    let is_missing =
+        |number: &u32| repair::is_listed(&document, *number) && !document.objects.contains_key(&(*number, 0));
+    if referenced.iter().any(is_missing) {
+        repair::add_missing(&mut document, bytes);
+        referenced = load::number(&mut document);
+    }
+    document.max_id = load::last_number(&document, &referenced)?;
+    let pages = pages::pages(&document)?;
+    Ok((document, pages))
+}
+
 impl Edit {
     pub(super) fn new(bytes: &[u8]) -> Result<Self, Unreadable> {
         let start = memmem::find(bytes.get(..bytes.len().min(1024)).unwrap_or_default(), b"%PDF-");
         let bytes = bytes.get(start.ok_or(Unreadable::NotPdf)?..).unwrap_or_default();
-        let read = |bytes: &[u8]| {
-            let load::Loaded { document, is_incomplete } = load::load(bytes)?;
-            pages::pages(&document).map(|pages| (document, pages, is_incomplete))
-        };
-        let (document, pages, _) = match read(bytes) {
-            Ok(whole @ (.., false)) => whole,
-            Ok(incomplete) => match read(&load::repaired(bytes)) {
-                Ok(whole @ (.., false)) => whole,
-                _ => incomplete,
-            },
-            Err(Unreadable::Damaged(_)) => read(&load::repaired(bytes))?,
-            Err(reason) => return Err(reason),
+        let (document, pages) = match read(bytes) {
+            Err(Unreadable::Damaged(Damage::NoTable | Damage::NoPageTree)) => read(&repair::repaired(bytes))?,
+            read => read?,
         };
         pages::must_be_all(&document, &pages)?;
         Ok(Self { document, pages, added: HashMap::new(), balances: HashMap::new(), decompressed: 0 })
@@ -199,7 +206,7 @@ impl Edit {
     /// table has it, because the page would lack it.
     fn object(&self, id: ObjectId) -> Result<Option<&Object>, Unreadable> {
         let object = self.document.objects.get(&id);
-        if object.is_none() && self.document.reference_table.get(id.0).is_some() {
+        if object.is_none() && repair::is_listed(&self.document, id.0) {
             return Err(Unreadable::Damaged(Damage::UnreadableContent));
         }
         Ok(object)

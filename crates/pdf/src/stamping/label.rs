@@ -83,7 +83,7 @@ impl Drawing {
     }
 
     fn read(Label { text, pdf }: &Label) -> Result<Option<Self>, Unreadable> {
-        let mut document = load::load(pdf)?.document;
+        let mut document = load::load(pdf)?;
         let pages = pages::pages(&document)?;
         let Some(page) = pages.first() else { return Ok(None) };
         let Ok(dict) = document.get_dictionary(page.id) else { return Ok(None) };

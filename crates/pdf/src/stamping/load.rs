@@ -2,25 +2,18 @@
 //! and all references lead to it.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
 
 use lopdf::xref::XrefEntry;
 use lopdf::{
     DecompressError, Dictionary, Document, Error, LoadOptions, Object, ObjectId, ObjectStream, Stream,
 };
-use memchr::memmem;
 
-use super::{Damage, MAX_UNPACKED_BYTES, Unreadable};
+use super::{Damage, MAX_UNPACKED_BYTES, Unreadable, repair};
 
 /// The maximum object number; readers reject objects with higher ones.
 pub(super) const MAX_OBJECT_NUMBER: u32 = (1 << 23) - 1;
-
-pub(super) struct Loaded {
-    pub document: Document,
-    /// Objects that others refer to are in the cross-reference table, but were not found.
-    pub is_incomplete: bool,
-}
 
 #[derive(Default)]
 struct Loading {
@@ -36,7 +29,7 @@ thread_local! {
 }
 
 /// Loads a file, which starts with its header.
-pub(super) fn load(bytes: &[u8]) -> Result<Loaded, Unreadable> {
+pub(super) fn load(bytes: &[u8]) -> Result<Document, Unreadable> {
     // Damaged tables may list an object twice.
     LOADING.set(Loading { remaining_bytes: bytes.len().saturating_mul(2), containers: Vec::new() });
     let options = LoadOptions {
@@ -54,10 +47,40 @@ pub(super) fn load(bytes: &[u8]) -> Result<Loaded, Unreadable> {
     if document.was_encrypted() || document.trailer.has(b"Encrypt") {
         return Err(Unreadable::Protected);
     }
+    must_be_distinct(&document, bytes)?;
     unpack(&mut document, LOADING.take().containers)?;
-    find_data(&mut document, bytes);
-    let is_incomplete = number(&mut document)?;
-    Ok(Loaded { document, is_incomplete })
+    repair::find_data(&mut document, bytes);
+    Ok(document)
+}
+
+/// Fails if the cross-reference table leads to two objects with the same number, because readers may choose different
+/// ones.
+fn must_be_distinct(document: &Document, bytes: &[u8]) -> Result<(), Unreadable> {
+    let mut offsets = HashMap::new();
+    for entry in document.reference_table.entries.values() {
+        let XrefEntry::Normal { offset, .. } = entry else { continue };
+        let Some((number, offset)) = header(bytes, *offset as usize) else { continue };
+        if offsets.insert(number, offset).is_some_and(|other| other != offset) {
+            return Err(Unreadable::Damaged(Damage::AmbiguousTable));
+        }
+    }
+    Ok(())
+}
+
+/// Parses the header of an object. Returns its number, and the offset behind it.
+fn header(bytes: &[u8], offset: usize) -> Option<(u32, usize)> {
+    let number = |rest: &[u8]| -> Option<(u32, usize)> {
+        let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let rest = rest.get(blanks..)?;
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let number = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()?;
+        Some((number, blanks + digits))
+    };
+    let (object, length) = number(bytes.get(offset..)?)?;
+    let end = offset + length;
+    let (_, length) = number(bytes.get(end..)?)?;
+    let rest = bytes.get(end + length..)?;
+    rest.trim_ascii_start().starts_with(b"obj").then_some((object, end))
 }
 
 /// Checks an object that was read from the file. The loader goes on with the object in place, and would do so with the
@@ -104,11 +127,12 @@ fn unpack(document: &mut Document, containers: Vec<ObjectId>) -> Result<(), Unre
             }
         }
         for (member, object) in members.objects {
-            match document.reference_table.get(member.0) {
-                Some(XrefEntry::Compressed { container, .. }) if *container != id.0 => {}
-                _ => {
-                    document.objects.entry(member).or_insert(object);
-                }
+            let is_selected = match document.reference_table.get(member.0) {
+                Some(XrefEntry::Compressed { container, .. }) => *container == id.0,
+                other => other.is_none(),
+            };
+            if is_selected {
+                document.objects.entry(member).or_insert(object);
             }
         }
     }
@@ -140,50 +164,33 @@ fn member(bytes: &[u8]) -> Option<Object> {
     ObjectStream::new(&alone).ok()?.objects.remove(&(1, 0))
 }
 
-/// Finds the data of streams whose length is missing.
-fn find_data(document: &mut Document, bytes: &[u8]) {
-    for object in document.objects.values_mut() {
-        let Object::Stream(stream) = object else { continue };
-        let Some(start) = stream.start_position.filter(|_| stream.content.is_empty()) else { continue };
-        let rest = bytes.get(start..).unwrap_or_default();
-        let data = memmem::find(rest, b"endstream").and_then(|end| rest.get(..end)).unwrap_or_default();
-        let data = data.strip_suffix(b"\n").unwrap_or(data);
-        let data = data.strip_suffix(b"\r").unwrap_or(data);
-        stream.set_content(data.to_vec());
-    }
-}
-
-/// Sets all generations to zero, because readers differ in how they look at them, and the highest number that is in
-/// use or referred to: new objects get higher ones, so that nothing in the file refers to them. Returns true if objects
-/// are missing that the cross-reference table lists.
-fn number(document: &mut Document) -> Result<bool, Unreadable> {
-    let objects = std::mem::take(&mut document.objects);
-    let objects = objects.into_iter().filter(|((number, _), object)| {
+/// Sets all generations to zero, because readers differ in how they look at them. Returns the numbers of the objects
+/// that others refer to.
+pub(super) fn number(document: &mut Document) -> HashSet<u32> {
+    let objects = std::mem::take(&mut document.objects).into_iter().filter(|((number, _), object)| {
         // The tables and hints of the file that was read say nothing about the one that is written.
         let is_obsolete = matches!(object.type_name(), Ok(b"XRef" | b"Linearized"));
         *number <= MAX_OBJECT_NUMBER && !is_obsolete
     });
     document.objects = objects.map(|((number, _), object)| ((number, 0), object)).collect();
     let mut referenced = HashSet::new();
-    let mut note = |id: &mut ObjectId| {
+    let mut set = |id: &mut ObjectId| {
         id.1 = 0;
         referenced.insert(id.0);
     };
-    document.objects.values_mut().for_each(|object| for_each_reference(object, &mut note));
-    document.trailer.iter_mut().for_each(|(_, value)| for_each_reference(value, &mut note));
-    let missing = referenced.iter().filter(|number| !document.objects.contains_key(&(**number, 0)));
-    let is_incomplete = missing.clone().any(|number| match document.reference_table.get(*number) {
-        // No object is at offset 0.
-        Some(XrefEntry::Normal { offset, .. }) => *offset > 0,
-        Some(XrefEntry::Compressed { .. }) => true,
-        _ => false,
-    });
-    let missing = missing.copied().filter(|number| *number <= MAX_OBJECT_NUMBER).max();
-    let last = document.objects.last_key_value().map(|((number, _), _)| *number);
+    document.objects.values_mut().for_each(|object| for_each_reference(object, &mut set));
+    document.trailer.iter_mut().for_each(|(_, value)| for_each_reference(value, &mut set));
+    referenced
+}
+
+/// Returns the highest number that is in use or referred to. New objects get higher ones, so that nothing in the file
+/// refers to them.
+pub(super) fn last_number(document: &Document, referenced: &HashSet<u32>) -> Result<u32, Unreadable> {
     let size = document.trailer.get(b"Size").and_then(Object::as_i64).unwrap_or_default().max(1);
     let size = u32::try_from(size - 1).map_err(|_| Unreadable::TooComplex)?;
-    document.max_id = size.max(last.max(missing).unwrap_or_default());
-    Ok(is_incomplete)
+    let referenced = referenced.iter().copied().filter(|number| *number <= MAX_OBJECT_NUMBER).max();
+    let used = document.objects.last_key_value().map(|((number, _), _)| *number);
+    Ok(size.max(referenced.max(used).unwrap_or_default()))
 }
 
 /// Calls `change` for all references in the value.
@@ -196,42 +203,4 @@ pub(super) fn for_each_reference(value: &mut Object, change: &mut impl FnMut(&mu
         }
         _ => {}
     }
-}
-
-/// Returns a copy of a damaged file in which objects are found by scanning, and the end of streams whose length is not a
-/// number as well.
-pub(super) fn repaired(bytes: &[u8]) -> Vec<u8> {
-    const TABLE_OFFSET: &[u8] = b"startxref";
-    const LENGTH: &[u8] = b"/Length ";
-    let mut copy = bytes.to_vec();
-    for at in memmem::find_iter(bytes, TABLE_OFFSET) {
-        copy.iter_mut().skip(at).take(TABLE_OFFSET.len()).for_each(|byte| *byte = b' ');
-    }
-    for at in memmem::find_iter(bytes, LENGTH) {
-        let value = bytes.get(at + LENGTH.len()..).unwrap_or_default();
-        let digits = value.iter().take_while(|byte| b"+-0123456789".contains(byte)).count();
-        let digits = value.get(..digits).unwrap_or_default();
-        let length = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i64>().ok());
-        if length.is_none_or(|length| length < 0) {
-            copy.iter_mut().skip(at + LENGTH.len()).take(digits.len()).for_each(|byte| *byte = b'0');
-        }
-    }
-    if memmem::find(bytes, b"/XRef").is_none()
-        && memmem::find(bytes, b"trailer").is_none()
-        && let Some(catalog) = catalog(bytes)
-        && let Some(line) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'))
-    {
-        let trailer = format!("\ntrailer <</Root {catalog} 0 R>>\n");
-        copy.splice(line..line, trailer.into_bytes());
-    }
-    copy
-}
-
-/// Returns the number of the last object that says that it is a catalog.
-fn catalog(bytes: &[u8]) -> Option<u32> {
-    let before = bytes.get(..memmem::rfind(bytes, b"/Catalog")?)?;
-    let before = before.get(..memmem::rfind(before, b" obj")?)?;
-    let id = before.get(before.len().saturating_sub(20)..).unwrap_or_default();
-    let id = String::from_utf8_lossy(id);
-    id.split_whitespace().nth_back(1)?.parse().ok()
 }

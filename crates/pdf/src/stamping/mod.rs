@@ -16,6 +16,7 @@ mod geometry;
 mod label;
 mod load;
 mod pages;
+mod repair;
 mod unreadable;
 
 pub use confined::{Stamper, StamperError, StamperSettings, stamping_child};

@@ -52,6 +52,8 @@ pub enum Unreadable {
 pub enum Damage {
     /// There is neither a cross-reference table nor a trailer.
     NoTable,
+    /// The cross-reference table leads to two objects with the same number.
+    AmbiguousTable,
     NoPageTree,
     PageTreeLoop,
     OverlappingObjects,
@@ -67,6 +69,7 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoTable => "its table of contents is missing",
+            Self::AmbiguousTable => "its table of contents can be read in more than one way",
             Self::NoPageTree => "its pages are missing",
             Self::PageTreeLoop => "its pages are in a circle",
             Self::OverlappingObjects => "its objects overlap",

@@ -63,6 +63,18 @@ fn a_damaged_file_is_refused() {
     assert!(message.starts_with("The PDF is damaged: its table of contents is missing."), "{message}");
 }
 
+/// Other readers may choose the other object, whatever is found here.
+#[test]
+fn a_table_with_two_objects_of_one_number_is_refused() {
+    let bytes = Sample::hello().bytes();
+    let text = String::from_utf8_lossy(&bytes).replace('\u{fffd}', "?");
+    let at = text.find("xref\n0 1").unwrap();
+    let script = "1 0 obj\n<</Type /Catalog /Pages 2 0 R>>\nendobj\n";
+    let second = text.replacen("xref\n0 1", &format!("{script}xref\n30 1\n{at:010} 00000 n \n0 1"), 1);
+    let second = second.replace(&format!("startxref\n{at}"), &format!("startxref\n{}", at + script.len()));
+    assert_eq!(refused(second.as_bytes()), Unreadable::Damaged(Damage::AmbiguousTable));
+}
+
 #[test]
 fn a_page_that_is_too_large_is_refused() {
     for entries in [
