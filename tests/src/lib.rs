@@ -106,6 +106,14 @@ pub fn run_by_rules(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
     on_app(engine, http(), rules, async |app, ()| body(app).await);
 }
 
+/// Runs a test on one engine with this program in place of the one that reads uploaded PDFs.
+pub fn run_with_pdf_reader(engine: Engine, program: &str, body: impl AsyncFnOnce(&TestApp)) {
+    let mut stamper = stamper();
+    stamper.0.program = program.into();
+    let settings = async || (Settings { stamper, ..settings() }, ());
+    on_app(engine, http(), settings, async |app, ()| body(app).await);
+}
+
 fn on_app<P>(
     engine: Engine,
     http: HttpSettings,
@@ -199,6 +207,7 @@ fn runner() -> RunnerSettings {
 fn stamper() -> StamperSettings {
     let mut settings = StamperSettings::default();
     settings.0.program = binary::path();
+    settings.0.limits.cpu = Duration::from_secs(2);
     settings
 }
 

@@ -21,7 +21,7 @@ pub struct StamperSettings(pub Settings<FunctionLimits>);
 impl Default for StamperSettings {
     fn default() -> Self {
         let limits = FunctionLimits {
-            // Parsed values take up to 80 times the space that they have in the file.
+            // A parsed value takes 120 bytes, and as few as two in the file.
             memory: 1 << 30,
             cpu: Duration::from_secs(10),
             wall: Duration::from_secs(30),
