@@ -74,6 +74,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         invitation_lifetime: Duration::from_hours(1),
         reset_lifetime: Duration::from_hours(1),
         runner: attestry_app::RunnerSettings::default(),
+        stamper: attestry_app::StamperSettings::default(),
         assistant: attestry_app::assistant::Assistant::default(),
         domains: Hosting::new(attestry_hosting::Settings::Dns(DnsSettings::new("localhost")))?,
     };

@@ -25,7 +25,7 @@ use attestry_app::core::queue;
 use attestry_app::feed::StreamLimits;
 use attestry_app::identity::setup;
 use attestry_app::identity::setup::{Founded, NewInstallation};
-use attestry_app::{Ctx, RunnerSettings, Settings};
+use attestry_app::{Ctx, RunnerSettings, Settings, StamperSettings};
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
@@ -106,6 +106,14 @@ pub fn run_by_rules(engine: Engine, body: impl AsyncFnOnce(&TestApp)) {
     on_app(engine, http(), rules, async |app, ()| body(app).await);
 }
 
+/// Runs a test on one engine with this program in place of the one that reads uploaded PDFs.
+pub fn run_with_pdf_reader(engine: Engine, program: &str, body: impl AsyncFnOnce(&TestApp)) {
+    let mut stamper = stamper();
+    stamper.0.program = program.into();
+    let settings = async || (Settings { stamper, ..settings() }, ());
+    on_app(engine, http(), settings, async |app, ()| body(app).await);
+}
+
 fn on_app<P>(
     engine: Engine,
     http: HttpSettings,
@@ -169,6 +177,7 @@ fn settings() -> Settings {
         invitation_lifetime: Duration::from_hours(7 * 24),
         reset_lifetime: Duration::from_hours(1),
         runner: runner(),
+        stamper: stamper(),
         assistant: Assistant::default(),
         domains: domains(DnsSettings { servers: vec![UNREACHABLE_DNS], ..DnsSettings::new(TARGET) }),
     }
@@ -191,6 +200,14 @@ fn runner() -> RunnerSettings {
     settings.sandbox.limits.cpu = Duration::from_secs(1);
     settings.sandbox.limits.wall = Duration::from_secs(20);
     settings.egress.allow_private_networks = true;
+    settings
+}
+
+/// Reads uploaded PDFs in the child process of the real binary.
+fn stamper() -> StamperSettings {
+    let mut settings = StamperSettings::default();
+    settings.0.program = binary::path();
+    settings.0.limits.cpu = Duration::from_secs(2);
     settings
 }
 

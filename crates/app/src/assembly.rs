@@ -8,6 +8,7 @@ use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, Ids};
 use attestry_hosting::Hosting;
 use attestry_mail::Mailer;
+use attestry_pdf::StamperSettings;
 use attestry_storage::Db;
 use futures_util::FutureExt;
 use tokio::sync::Notify;
@@ -46,6 +47,7 @@ use crate::portals::announcement::Announcement;
 use crate::portals::domain_checks::DomainChecks;
 use crate::portals::domains::Hosts;
 use crate::portals::public::Pages;
+use crate::portals::stamping::Stamping;
 use crate::tasks::recurrence::Recurrence;
 use crate::trust_access::asked::VisitorRequest;
 use crate::{comments, notices, policies, soa};
@@ -109,6 +111,8 @@ pub struct Settings {
     pub reset_lifetime: Duration,
     /// Settings of the runner of automation scripts.
     pub runner: RunnerSettings,
+    /// Settings of the processes that read uploaded PDFs.
+    pub stamper: StamperSettings,
     /// The assistant that helps to edit policies.
     pub assistant: Assistant,
     /// Checks whether portal domains point to this server.
@@ -143,6 +147,7 @@ impl Ctx {
             .with(Attempts::default())
             .with(Refusals::default())
             .with(Runner::new(settings.runner))
+            .with(Stamping::new(settings.stamper))
             .with(settings.assistant)
             .with(settings.domains)
             .with(streams::StreamPermits::default())
@@ -170,7 +175,6 @@ impl Ctx {
             job_bell: Notify::new(),
             sealed_jobs_at: jobs_at,
             printing: FairPermits::new(Limits::of_requests(2)),
-            stamping: FairPermits::new(Limits::of_requests(2)),
             importing: FairPermits::new(Limits::of_requests(2)),
             comparing: FairPermits::new(Limits::of_requests(2)),
             masking: FairPermits::new(Limits::of_jobs(2)),

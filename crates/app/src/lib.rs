@@ -26,6 +26,8 @@ pub mod trust_access;
 /// crate that awaits it, with everything it awaits itself. That was most of the build time of `api`, `demo` and the tests.
 pub(crate) use async_recursion::async_recursion as boxed;
 
+pub use attestry_pdf::StamperSettings;
+
 pub use crate::assembly::Settings;
 pub use crate::automations::runner::RunnerSettings;
 pub use crate::core::context::Ctx;

@@ -5,7 +5,8 @@
 //! user text is always a string and never markup or code. Fonts are embedded and unpacked on first use; the same
 //! input produces the same bytes, since no clock is read.
 //!
-//! All functions are CPU-bound and synchronous: call them on a thread for blocking work.
+//! Printing is CPU-bound and synchronous: call it on a thread for blocking work. Uploaded files are read in confined
+//! processes, by the [`Stamper`].
 
 mod agreements;
 mod blocks;
@@ -23,7 +24,10 @@ pub use document::{
     Agreement, Approval, Collection, Document, Pdf, Signature, Signer, SoaReport, StatementRow,
 };
 pub use failure::Failure;
-pub use stamping::{Inspected, Stamp, Unreadable, inspect, stamp};
+pub use stamping::{
+    Damage, Inspected, Label, Stamp, Stamper, StamperError, StamperSettings, Unreadable, inspect, stamp,
+    stamping_child,
+};
 
 use agreements::AgreementInput;
 use input::{CollectionInput, PolicyInput};

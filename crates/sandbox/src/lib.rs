@@ -1,17 +1,19 @@
-//! Runs a tenant's script in a process of its own, which drops every privilege except memory, CPU time and a socket
-//! before it reads the script. The same binary, started with a hidden command, initializes the engine once; the
-//! script processes are forked from it.
+//! Runs untrusted input in a process of its own, which drops every privilege except memory, CPU time and a socket
+//! before it reads the input: a tenant's script in the [`Sandbox`], or data that a [`ConfinedFunction`] reads. The same
+//! binary, started with a hidden command, initializes the engine once; the processes are forked from it.
 //!
 //! A script reaches anything beyond its own computation through the [`Host`]. The server trusts nothing the child
 //! sends: it counts calls and bytes itself, and has the child killed when the time is up or the [`run`](Sandbox::run)
 //! is dropped.
 
 mod child;
+mod function;
 mod limits;
 mod pool;
 mod run;
 mod template;
 mod wire;
+mod worker;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -22,8 +24,11 @@ pub use crate::child::child;
 pub use crate::child::confine::{Confinement, PreparedConfinement, confinement};
 #[doc(hidden)]
 pub use crate::child::forks::forks;
-pub use crate::limits::{Code, Failure, Limits};
-pub use crate::pool::{Sandbox, Settings};
+pub use crate::child::function::serve_function;
+pub use crate::function::{CallError, ConfinedFunction};
+pub use crate::limits::{Code, Failure, FunctionLimits, Limits, ProcessLimits};
+pub use crate::pool::Settings;
+pub use crate::run::Sandbox;
 
 /// The functions that a running script may call.
 pub trait Host: Send + Sync + 'static {

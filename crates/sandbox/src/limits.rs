@@ -1,11 +1,39 @@
-//! Limits of a script, and the failures of a run.
+//! Limits of child processes, and the failures of scripts.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of one run.
+/// The limits of a child process that the kernel enforces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Bytes of memory.
+    pub memory: usize,
+    /// CPU time, rounded up to seconds.
+    pub cpu: Duration,
+}
+
+/// The limits of one call of a [`ConfinedFunction`](crate::ConfinedFunction).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionLimits {
+    /// Bytes of memory.
+    pub memory: usize,
+    /// CPU time, rounded up to seconds.
+    pub cpu: Duration,
+    /// Time from input to output.
+    pub wall: Duration,
+    /// Bytes of output.
+    pub output: usize,
+}
+
+impl FunctionLimits {
+    pub(crate) fn process(&self) -> ProcessLimits {
+        ProcessLimits { memory: self.memory, cpu: self.cpu }
+    }
+}
+
+/// The limits of one run of a script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Bytes of the script's heap.
@@ -39,6 +67,10 @@ impl Default for Limits {
 }
 
 impl Limits {
+    pub fn process(&self) -> ProcessLimits {
+        ProcessLimits { memory: self.memory, cpu: self.cpu }
+    }
+
     /// The failure of a run that exceeded a limit.
     pub(crate) fn exceeded(&self, code: Code) -> Failure {
         let message = match code {

@@ -1,32 +1,20 @@
 //! Runs one script in one child, on the server's side.
 
-use std::os::unix::process::ExitStatusExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
-use nix::sys::signal::Signal;
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
 use serde_json::value::RawValue;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use crate::pool::{Pool, Worker};
-use crate::template::Process;
+use crate::pool::{ATTEMPTS, NoChild, Pool, Settings};
 use crate::wire::{self, Down, Up};
+use crate::worker::{Ending, Listener, Lost};
 use crate::{Code, Failure, Host, Limits, Mistake, Outcome, Script};
-
-/// The maximum time until a child is ready.
-const START: Duration = Duration::from_secs(10);
-
-/// The maximum number of children that are tried for one script.
-const ATTEMPTS: usize = 5;
 
 /// The maximum number of concurrent calls of one script; the others wait.
 const MAX_CONCURRENT_CALLS: usize = 8;
@@ -37,34 +25,54 @@ const DEPTH: usize = 100;
 /// The maximum number of bytes of a child's own error message.
 const MESSAGE: usize = 4 << 10;
 
-pub(crate) async fn run<H: Host>(pool: &Pool, script: Script, host: Arc<H>) -> Result<Outcome, Failure> {
-    let message = Down::Run { source: script.source, context: &script.context };
-    match converse(pool, &message, &host).await? {
-        Up::Done(outcome) => received(outcome, &pool.settings.limits),
-        _ => Err(broken()),
-    }
+/// Runs scripts. Clones share their children; dropping the last clone kills the waiting ones.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    pool: Arc<Pool>,
+    limits: Limits,
 }
 
-pub(crate) async fn check(pool: &Pool, source: &str) -> Result<Result<(), Mistake>, Failure> {
-    let message = Down::Check { source: source.to_owned() };
-    match converse(pool, &message, &Arc::new(NoHost)).await? {
-        Up::Checked(mistake) => Ok(mistake.map_or(Ok(()), Err)),
-        _ => Err(broken()),
+impl Sandbox {
+    /// Starts children immediately if there is a runtime, otherwise with the first run.
+    pub fn new(settings: Settings) -> Self {
+        Self { pool: Pool::new(&settings), limits: settings.limits }
+    }
+
+    /// Runs a script to its end. Dropping the future kills it.
+    pub async fn run<H: Host>(&self, script: Script, host: Arc<H>) -> Result<Outcome, Failure> {
+        let message = Down::Run { source: script.source, context: &script.context };
+        match converse(self, &message, &host).await? {
+            Up::Done(outcome) => received(outcome, &self.limits),
+            _ => Err(broken()),
+        }
+    }
+
+    /// Checks a source without running it: its syntax, its imports, and its default export.
+    pub async fn check(&self, source: &str) -> Result<Result<(), Mistake>, Failure> {
+        let message = Down::Check { source: source.to_owned() };
+        match converse(self, &message, &Arc::new(NoHost)).await? {
+            Up::Checked(mistake) => Ok(mistake.map_or(Ok(()), Err)),
+            _ => Err(broken()),
+        }
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 }
 
 /// Sends the work to a child and waits for its end. A child whose template was replaced is replaced itself, as long
 /// as it has had no visible effect.
-async fn converse<H: Host>(pool: &Pool, message: &Down<'_>, host: &Arc<H>) -> Result<Up, Failure> {
+async fn converse<H: Host>(sandbox: &Sandbox, message: &Down<'_>, host: &Arc<H>) -> Result<Up, Failure> {
     for _ in 1..ATTEMPTS {
-        let mut talk = Conversation::begin(pool, message).await?;
+        let mut talk = Conversation::begin(sandbox, message).await?;
         let ended = talk.listen(host).await;
         if !talk.can_be_repeated() {
             return ended;
         }
         tracing::warn!("a script is handed to another process, because its own was replaced");
     }
-    Conversation::begin(pool, message).await?.listen(host).await
+    Conversation::begin(sandbox, message).await?.listen(host).await
 }
 
 /// Checks an outcome against the limits.
@@ -106,31 +114,6 @@ impl Host for NoHost {
     fn log(&self, _line: String) {}
 }
 
-fn not_started() -> Failure {
-    Failure::unavailable("The server could not start a process for the script.")
-}
-
-/// Returns a child that waits for its script. Replaces one that has ended before it received one.
-async fn ready(pool: &Pool) -> Result<(Listener, OwnedWriteHalf), Failure> {
-    for _ in 0..ATTEMPTS {
-        let Worker { process, input, output } = pool.take()?;
-        let mut worker = Listener { process, output };
-        match worker.receive(&pool.settings.limits).await {
-            Ok(Up::Ready) if worker.is_alive() => return Ok((worker, input)),
-            Ok(Up::Refused(reason)) => {
-                tracing::error!(%reason, "scripts cannot be confined on this system, so none is run");
-                return Err(Failure::unavailable(
-                    "The server cannot confine scripts, so it runs none. Its log tells the operator why.",
-                ));
-            }
-            // Its template may be gone, and with it all waiting children.
-            _ => worker.process.retire_template(),
-        }
-    }
-    tracing::error!(program = %pool.settings.program.display(), "no sandbox became ready");
-    Err(not_started())
-}
-
 /// The conversation with one child.
 struct Conversation<'a> {
     worker: Listener,
@@ -146,30 +129,22 @@ struct Conversation<'a> {
     is_orphan: bool,
 }
 
-/// The rest of a worker whose socket another task writes to.
-struct Listener {
-    process: Process,
-    output: BufReader<OwnedReadHalf>,
-}
-
-/// The reason why there is no message.
-enum Lost {
-    /// The child ended, or closed its socket.
-    Ended,
-    /// It sent too much, or an invalid message.
-    Garbage,
-}
-
 impl<'a> Conversation<'a> {
     /// Sends the work to a child that is ready.
-    async fn begin(pool: &'a Pool, message: &Down<'_>) -> Result<Self, Failure> {
+    async fn begin(sandbox: &'a Sandbox, message: &Down<'_>) -> Result<Self, Failure> {
         let message = wire::frame(message).map_err(|error| {
             tracing::error!(%error, "a script could not be handed over");
             Failure::unavailable("The script could not be handed to its process.")
         })?;
-        let limits = &pool.settings.limits;
-        let (worker, input) = timeout(START, ready(pool)).await.unwrap_or_else(|_| Err(not_started()))?;
-        Ok(Self::with(worker, input, limits, message))
+        let (worker, input) = sandbox.pool.ready().await.map_err(|reason| {
+            Failure::unavailable(match reason {
+                NoChild::NotStarted => "The server could not start a process for the script.",
+                NoChild::NotConfined => {
+                    "The server cannot confine scripts, so it runs none. Its log tells the operator why."
+                }
+            })
+        })?;
+        Ok(Self::with(worker, input, &sandbox.limits, message))
     }
 
     fn with(worker: Listener, input: OwnedWriteHalf, limits: &'a Limits, message: Vec<u8>) -> Self {
@@ -197,7 +172,7 @@ impl<'a> Conversation<'a> {
 
     async fn until_the_end<H: Host>(&mut self, host: &Arc<H>) -> Result<Up, Failure> {
         loop {
-            match self.worker.receive(self.limits).await {
+            match self.worker.receive(self.limits.frame()).await {
                 Ok(Up::Call(number, operation, argument)) => {
                     self.call(host, number, operation, &argument).await?;
                 }
@@ -257,52 +232,24 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Returns the reason why a child ended without a final message.
+    /// Returns the failure of a child that ended without a final message.
     async fn died(&mut self) -> Failure {
-        let Some(status) = self.worker.process.end().await else {
-            self.is_orphan = true;
-            return Failure::unavailable("The process of the script ended.");
-        };
-        tracing::warn!(%status, "a sandbox died");
-        // A script that crashed its process may have learned about the memory layout of the next one.
-        self.worker.process.retire_template();
-        match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
-            Some(Signal::SIGSYS) => broken(),
-            Some(Signal::SIGXCPU) => self.limits.exceeded(Code::CpuTimeLimit),
-            Some(Signal::SIGKILL) if self.started.elapsed() >= self.limits.cpu => {
-                self.limits.exceeded(Code::CpuTimeLimit)
+        match self.worker.ending(self.started, self.limits.cpu).await {
+            Ending::Orphaned => {
+                self.is_orphan = true;
+                Failure::unavailable("The process of the script ended.")
             }
-            Some(Signal::SIGKILL | Signal::SIGTERM) => Failure::unavailable(
+            Ending::Killed => Failure::unavailable(
                 "The process of the script was killed from outside; the server may lack memory.",
             ),
-            Some(Signal::SIGABRT) => self.limits.exceeded(Code::MemoryLimit),
-            None if status.code() == Some(wire::OUT_OF_MEMORY) => self.limits.exceeded(Code::MemoryLimit),
-            _ => {
+            Ending::CpuTime => self.limits.exceeded(Code::CpuTimeLimit),
+            Ending::Memory => self.limits.exceeded(Code::MemoryLimit),
+            Ending::Forbidden => broken(),
+            Ending::Crashed => {
                 let message = "The script made the engine that runs it fail.".to_owned();
                 Failure { code: Code::ScriptError, message }
             }
         }
-    }
-}
-
-impl Listener {
-    /// Returns true if a ready child is still alive: it may have been killed from outside while it waited.
-    fn is_alive(&self) -> bool {
-        let socket: &UnixStream = self.output.get_ref().as_ref();
-        // Reads the socket directly, because the runtime may not have noticed yet.
-        let peeked = recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
-        matches!(peeked, Ok((1.., _)) | Err(Errno::WOULDBLOCK))
-    }
-
-    async fn receive(&mut self, limits: &Limits) -> Result<Up, Lost> {
-        let length = self.output.read_u32_le().await.map_err(|_| Lost::Ended)?;
-        let length = usize::try_from(length).map_err(|_| Lost::Garbage)?;
-        if length > limits.frame() {
-            return Err(Lost::Garbage);
-        }
-        let mut frame = vec![0; length];
-        self.output.read_exact(&mut frame).await.map_err(|_| Lost::Ended)?;
-        serde_json::from_slice(&frame).map_err(|_| Lost::Garbage)
     }
 }
 

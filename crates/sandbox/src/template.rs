@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tokio::sync::oneshot;
 
+use crate::Settings;
 use crate::wire::{self, Order};
-use crate::{Limits, Settings};
 
-// Limits of one template. Its children share one memory layout, and knowledge that one script gains about it must not
+// Limits of one template. Its children share one memory layout, and knowledge that one of them gains about it must not
 // help many others.
 const MAX_CHILDREN: u32 = 250;
 const MAX_AGE: Duration = Duration::from_hours(1);
@@ -53,11 +53,11 @@ pub(crate) struct Process {
 
 impl Template {
     /// Starts the program in a thread of its own. If that fails, the children end before they are ready.
-    pub(crate) fn start(settings: &Settings) -> io::Result<Arc<Self>> {
+    pub(crate) fn start(launch: &Settings<String>) -> io::Result<Arc<Self>> {
         let (own, theirs) = UnixStream::pair()?;
         own.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
         own.set_write_timeout(Some(RESPONSE_TIMEOUT))?;
-        let command = command(settings, theirs.into())?;
+        let command = command(launch, theirs.into());
         let (tasks, queue) = channel();
         thread::Builder::new().name("sandbox".to_owned()).spawn(move || run(command, own, queue))?;
         let (forked, is_retired) = (AtomicU32::new(0), AtomicBool::new(false));
@@ -97,7 +97,7 @@ impl Process {
         self.template.is_trusted()
     }
 
-    /// Replaces the template: it is gone, or a script may have learned too much about it.
+    /// Replaces the template: it is gone, or a child may have learned too much about it.
     pub(crate) fn retire_template(&self) {
         self.template.is_retired.store(true, Ordering::Relaxed);
     }
@@ -112,13 +112,13 @@ impl Drop for Process {
     }
 }
 
-fn command(settings: &Settings, control: OwnedFd) -> io::Result<Command> {
-    let Settings { program, arguments, limits, .. } = settings;
+fn command(launch: &Settings<String>, control: OwnedFd) -> Command {
+    let Settings { program, arguments, limits, .. } = launch;
     let mut command = Command::new(program);
     command
         .args(arguments)
         .env_clear()
-        .env(wire::LIMITS, serde_json::to_string::<Limits>(limits)?)
+        .env(wire::LIMITS, limits)
         // Otherwise the allocator maps a gigabyte, more than a child may.
         .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
         .current_dir("/")
@@ -127,7 +127,7 @@ fn command(settings: &Settings, control: OwnedFd) -> io::Result<Command> {
         .stdin(control)
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    Ok(command)
+    command
 }
 
 /// Starts the process and passes on tasks until all senders are dropped.
@@ -137,14 +137,14 @@ fn run(mut command: Command, control: UnixStream, tasks: Receiver<Task>) {
     drop(command);
     match started {
         Ok(process) => serve(process, control, tasks),
-        Err(error) => tracing::error!(%error, "the sandbox could not be started"),
+        Err(error) => tracing::error!(%error, "no confined process could be started"),
     }
 }
 
 fn serve(mut process: Child, mut control: UnixStream, tasks: Receiver<Task>) {
     while let Ok(task) = tasks.recv() {
         if let Err(error) = pass_on(&mut control, task) {
-            tracing::warn!(%error, "the process that scripts are forked from does not answer; another takes over");
+            tracing::warn!(%error, "the process that children are forked from does not answer; another takes over");
             // The process may be stuck. Its children die with it.
             let _ = process.kill();
             break;
@@ -153,7 +153,7 @@ fn serve(mut process: Child, mut control: UnixStream, tasks: Receiver<Task>) {
     // Callers stop waiting, and without the socket the process ends by itself.
     drop((tasks, control));
     if let Err(error) = process.wait() {
-        tracing::debug!(%error, "the process that scripts are forked from cannot be waited for");
+        tracing::debug!(%error, "the process that children are forked from cannot be waited for");
     }
 }
 

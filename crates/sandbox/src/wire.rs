@@ -1,5 +1,5 @@
-//! Messages between server and child: a length of four bytes, then JSON. Also the orders of the server to the
-//! template.
+//! Messages between server and child: a length of four bytes, then JSON, or the input or output of a function. Also the
+//! orders of the server to the template.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -9,7 +9,7 @@ use crate::{Code, Mistake, Outcome};
 /// The environment variable with the child's limits.
 pub(crate) const LIMITS: &str = "SANDBOX_LIMITS";
 
-/// The exit code of a child that ran out of memory outside of the script's heap.
+/// The exit code of a child that ran out of memory, other than on the script's heap.
 pub(crate) const OUT_OF_MEMORY: i32 = 3;
 
 /// The number of bytes of a frame before its JSON.
@@ -70,7 +70,7 @@ pub(crate) enum Down<'a> {
 /// A message from the child to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Up {
-    /// Confined, and ready to read a script.
+    /// Confined, and ready to read its input.
     Ready,
     /// Not confined, with the reason.
     Refused(String),

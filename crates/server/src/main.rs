@@ -99,13 +99,17 @@ enum Command {
     },
 }
 
-/// The command that starts the process from which script processes are forked. It is handled before everything else,
-/// because every file open by then would have to be closed again.
+/// The command that starts the process from which script processes are forked. This command and the next one are handled
+/// before everything else, because every file open by then would have to be closed again.
 const SANDBOX_CHILD: &str = "sandbox-child";
+/// The command that starts the process from which those are forked that read uploaded PDFs.
+const PDF_CHILD: &str = "pdf-child";
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|first| first == SANDBOX_CHILD) {
-        attestry_sandbox::child();
+    match std::env::args_os().nth(1) {
+        Some(command) if command == SANDBOX_CHILD => attestry_sandbox::child(),
+        Some(command) if command == PDF_CHILD => attestry_pdf::stamping_child(),
+        _ => {}
     }
     // Without huge pages, which the allocator asks for and which count in full even if little of them is used, the
     // idle server takes 27 MB instead of 44. The call does no harm on a kernel that does not support it.

@@ -85,13 +85,13 @@ fn http_settings(config: &Config, url: &str) -> HttpSettings {
     }
 }
 
-/// Logs the confinement of scripts, as a warning if the system offers none.
+/// Logs the confinement of scripts and uploaded PDFs, as a warning if the system offers none.
 fn note_confinement() {
     let confinement = attestry_sandbox::confinement();
     if confinement.is_confined() {
-        tracing::debug!(%confinement, "automations");
+        tracing::debug!(%confinement, "sandbox");
     } else {
-        tracing::warn!(%confinement, "automations");
+        tracing::warn!(%confinement, "sandbox");
     }
 }
 

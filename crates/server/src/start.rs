@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use attestry_app::assistant::Assistant;
 use attestry_app::core::keys::Keys;
 use attestry_app::identity::setup;
-use attestry_app::{Ctx, RunnerSettings, Settings};
+use attestry_app::{Ctx, RunnerSettings, Settings, StamperSettings};
 use attestry_blobs::Blobs;
 use attestry_db::Pending;
 use attestry_domain::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -214,6 +214,7 @@ fn open_in(world: Dependencies, config: &Config, port: Option<u16>) -> Result<Ct
         invitation_lifetime: config.invitation_lifetime,
         reset_lifetime: config.reset_lifetime,
         runner,
+        stamper: StamperSettings::default(),
         assistant,
         domains: hosting(config, port)?,
     };

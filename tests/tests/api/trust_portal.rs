@@ -1,7 +1,7 @@
 //! `/v1/trust-portal`: settings, certificates, posts, subscribers, domains.
 
 use attestry_hosting::testing::{Answers, FakeVercel, NameServer};
-use attestry_tests::{Engine, TARGET, TestApp, both, id, run_with_domains};
+use attestry_tests::{Engine, TARGET, TestApp, both, id, run_with_domains, run_with_pdf_reader};
 use serde_json::{Value, json};
 
 use crate::portal::{certificate, choose, fetch, granted, marks, pdf, publish, token_for, upload};
@@ -15,6 +15,7 @@ both! {
     certificates_are_uploaded_and_replaced,
     certificates_are_checked,
     certificates_are_passive,
+    certificates_are_read_within_limits,
     concurrent_uploads_leave_one_certificate,
     what_an_upload_left_is_swept,
     news_reach_those_who_confirmed,
@@ -239,6 +240,34 @@ async fn certificates_are_passive(app: &TestApp) {
         let problem = refused.problem(400, "file_refused");
         assert!(problem["detail"].as_str().expect("text").contains(word), "{problem}");
     }
+}
+
+/// A file that exceeds the limits of its process is rejected, and the others are read meanwhile and afterwards.
+async fn certificates_are_read_within_limits(app: &TestApp) {
+    let small = pdf(1);
+    let mut file = small.clone();
+    let start = file.len();
+    // Bytes that start like an object but are none, for many numbers.
+    file.extend(format!("7 0 {}", " ".repeat(3 << 20)).into_bytes());
+    let table = file.len();
+    let rows = format!("{start:010} 00000 n \n").repeat(20_000);
+    file.extend(format!("xref\n7 20000\n{rows}trailer\n<</Size 20007/Root 1 0 R>>\n").into_bytes());
+    file.extend(format!("startxref\n{table}\n%%EOF\n").into_bytes());
+    let (refused, accepted) =
+        tokio::join!(upload(app, &app.home, "iso_27001", &file), upload(app, &app.home, "iso_42001", &small));
+    assert!(refused.problem(400, "file_refused").to_string().contains("too complex"));
+    accepted.expect(201);
+    assert!(app.take_warnings().iter().any(|line| line.contains("within the limits")));
+    upload(app, &app.home, "iso_27001", &small).await.expect(201);
+}
+
+#[test]
+fn without_a_confined_process_certificates_are_unavailable() {
+    run_with_pdf_reader(Engine::Sqlite, "/bin/true", async |app| {
+        upload(app, &app.home, "iso_27001", &pdf(1)).await.problem(503, "unavailable");
+        assert!(!app.take_errors().is_empty());
+        assert_eq!(blobs(app).await, 0);
+    });
 }
 
 async fn certificates_are_checked(app: &TestApp) {

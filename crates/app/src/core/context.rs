@@ -55,8 +55,6 @@ pub struct Inner {
     pub(crate) sealed_jobs_at: Arc<AtomicI64>,
     /// Permits for rendering documents, which also takes memory.
     pub printing: FairPermits<OrganizationId>,
-    /// Permits for reading and stamping uploaded files.
-    pub(crate) stamping: FairPermits<OrganizationId>,
     /// Permits for reading imported tables.
     pub importing: FairPermits<OrganizationId>,
     /// Permits for comparing texts.

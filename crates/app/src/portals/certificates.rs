@@ -35,11 +35,12 @@ pub async fn upload(
     name: FileName,
     content: Bytes,
 ) -> Result<Certificate, Error> {
-    let file = content.clone();
-    let look = move || (attestry_pdf::inspect(&file), hex(&sha256(&file)));
-    let (inspected, sha256) = ctx.stamping.work(scope.organization(), look).await?;
+    let inspected = ctx.stamping().inspect(scope.organization(), &content).await?;
     let refused = |error: Unreadable| Error::BadRequest { code: "file_refused", message: error.to_string() };
     let pages = inspected.map_err(refused)?.pages;
+    let file = content.clone();
+    let hash = move || hex(&sha256(&file));
+    let sha256 = ctx.stamping().permits.work(scope.organization(), hash).await?;
     let certificate = Certificate {
         id: ctx.ids.next(),
         organization_id: scope.organization(),

@@ -27,6 +27,7 @@ pub(crate) mod domain_checks;
 pub mod domains;
 pub mod posts;
 pub mod public;
+pub(crate) mod stamping;
 pub mod subscribers;
 
 const ENTITY: &str = "portal";

@@ -15,7 +15,6 @@ use attestry_pdf::Stamp;
 use attestry_storage::{
     attachments, organizations, policies as policy_rows, portals as portal_rows, trust_access as rows,
 };
-use bytes::Bytes;
 
 use super::gone;
 use crate::boxed;
@@ -189,13 +188,12 @@ pub(super) async fn published(
 }
 
 /// Watermarks each page with the reader, the time and the document.
-async fn marked(ctx: &Ctx, reader: &Reader, document: &str, bytes: Bytes) -> Result<Vec<u8>, Error> {
+async fn marked(ctx: &Ctx, reader: &Reader, document: &str, file: &[u8]) -> Result<Vec<u8>, Error> {
     let AccessGrant { name, email, .. } = &reader.grant;
     // A name can be truncated, an address cannot.
     let name = name.chars().take(MAX_READER_NAME_CHARS).collect();
     let stamp = Stamp { lines: vec![name, email.clone(), format!("{} · {document}", ctx.now().in_utc())] };
-    let organization = reader.scope.organization();
-    let made = ctx.stamping.work(organization, move || attestry_pdf::stamp(&bytes, &stamp)).await?;
+    let made = ctx.stamping().stamp(reader.scope.organization(), file, stamp).await?;
     made.inspect_err(|error| tracing::warn!(document, %error, "a file cannot be marked")).map_err(|_| Error::Conflict {
         code: "file_cannot_be_marked",
         message: "This file cannot be watermarked, so it is not available. Ask the organization for another copy."
@@ -233,7 +231,7 @@ pub async fn certificate(
     let found = found.ok_or(Error::NotFound("certificate"))?;
     let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
     let content = files::whole(ctx, &certificate_files::key(found.organization_id, found.id)).await?;
-    let bytes = marked(ctx, reader, &found.id.to_string(), content).await?;
+    let bytes = marked(ctx, reader, &found.id.to_string(), &content).await?;
     if is_fetched {
         visit(ctx, reader, Visited::certificate(framework, &found.file_name)).await?;
     }
@@ -255,7 +253,7 @@ pub async fn policy(ctx: &Ctx, reader: &Reader, id: PolicyId, is_fetched: bool) 
     }
     let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
     let download = policy_file(ctx, &reader.scope, &found).await?;
-    let bytes = marked(ctx, reader, &id.to_string(), download.bytes.into()).await?;
+    let bytes = marked(ctx, reader, &id.to_string(), &download.bytes).await?;
     if is_fetched {
         visit(ctx, reader, Visited::policy(id, &found.version.name)).await?;
     }
@@ -276,7 +274,7 @@ pub async fn all_policies(ctx: &Ctx, reader: &Reader, is_fetched: bool) -> Resul
     let permit = download_permit(ctx, Downloader::Grant(reader.grant.id)).await?;
     let readable = policies(ctx, reader).await?.into_iter().map(|one| one.policy.id).collect();
     let download = prints::all(ctx, &reader.scope, Some(readable)).await?;
-    let bytes = marked(ctx, reader, &reader.grant.id.to_string(), download.bytes.into()).await?;
+    let bytes = marked(ctx, reader, &reader.grant.id.to_string(), &download.bytes).await?;
     if is_fetched {
         visit(ctx, reader, Visited::all_policies()).await?;
     }

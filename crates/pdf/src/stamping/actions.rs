@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::Unreadable;
-use super::file::File;
-use super::value::{Dict, Value};
+use lopdf::{Dictionary, Document, Object, Stream};
+
+use super::{Unreadable, pages};
 
 /// Action types that are rejected.
 const REFUSED: &[(&[u8], Unreadable)] = &[
@@ -15,36 +15,32 @@ const REFUSED: &[(&[u8], Unreadable)] = &[
     (b"GoToE", Unreadable::Attachments),
 ];
 
-pub(super) fn must_be_passive(file: &File) -> Result<(), Unreadable> {
-    let mut open: Vec<Value> = file.trailer.get("Root").cloned().into_iter().collect();
+pub(super) fn must_be_passive(document: &Document) -> Result<(), Unreadable> {
+    let mut open: Vec<&Object> = document.trailer.get(b"Root").into_iter().collect();
     let mut seen = HashSet::new();
     while let Some(value) = open.pop() {
         match value {
-            Value::Reference(id) => {
-                if seen.insert(id.number) {
-                    open.extend(file.object(id.number)?.map(|object| object.value));
-                }
+            Object::Reference(id) if seen.insert(id) => open.extend(document.objects.get(id)),
+            Object::Array(values) => open.extend(values),
+            Object::Dictionary(dict) | Object::Stream(Stream { dict, .. }) => {
+                must_be_harmless(document, dict)?;
+                open.extend(dict.iter().map(|(_, value)| value));
             }
-            Value::Array(values) => open.extend(values),
-            Value::Dict(dict) => {
-                must_be_harmless(file, &dict)?;
-                open.extend(dict.0.into_iter().map(|(_, value)| value));
-            }
-            Value::Null | Value::Name(_) | Value::Plain(_) => {}
+            _ => {}
         }
     }
     Ok(())
 }
 
-fn must_be_harmless(file: &File, dict: &Dict) -> Result<(), Unreadable> {
-    if dict.get("JS").is_some() {
+fn must_be_harmless(document: &Document, dict: &Dictionary) -> Result<(), Unreadable> {
+    if dict.has(b"JS") {
         return Err(Unreadable::Scripts);
     }
-    if dict.get("EF").is_some() || dict.name("Type") == Some(b"EmbeddedFile") {
+    if dict.has(b"EF") || dict.has_type(b"EmbeddedFile") {
         return Err(Unreadable::Attachments);
     }
-    let Some(kind) = dict.get("S") else { return Ok(()) };
-    let Value::Name(kind) = file.resolve(kind)? else { return Ok(()) };
+    let Ok(kind) = dict.get(b"S") else { return Ok(()) };
+    let Object::Name(kind) = pages::resolved(document, kind) else { return Ok(()) };
     match REFUSED.iter().find(|(refused, _)| *refused == kind.as_slice()) {
         Some((_, reason)) => Err(*reason),
         None => Ok(()),

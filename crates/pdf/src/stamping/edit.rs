@@ -1,118 +1,71 @@
-//! Adds the label to pages: determines which objects change and which are new.
+//! Adds the label to pages.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::balance::Balance;
-use super::file::{File, LARGEST_NUMBER, MAX_HOPS, Object};
-use super::label::Label;
+use lopdf::{DecompressError, Dictionary, Document, Error, Object, ObjectId, SaveOptions, Stream};
+use memchr::memmem;
+
+use super::content::Balance;
+use super::label::Drawing;
+use super::load::{self, MAX_OBJECT_NUMBER};
 use super::pages::{self, Page};
-use super::value::{Dict, Id, Value};
-use super::write::Part;
-use super::{LARGEST_CONTENT, Unreadable, actions, filters, geometry, write};
+use super::{Damage, MAX_CONTENT_STREAM_BYTES, Unreadable, actions, geometry, repair};
 
-/// Rejected because other readers may be able to parse the content, which could hide the label there.
-const UNREAD: Unreadable = Unreadable::Damaged("the content of a page cannot be read");
+/// The prefix of the label's resource name. The object number of the label follows, so that a second stamp has another
+/// name.
+const NAME_PREFIX: &str = "AttestryStamp";
 
-/// The resource name of the label; a number is appended if the name is in use.
-const NAME: &str = "AttestryStamp";
+/// The first PDF version with all features used here.
+const VERSION: &str = "1.7";
 
-/// The maximum number of values in all changed objects, of content streams of all pages, and of bytes in the new
-/// content streams.
-const MAX_VALUES: usize = 1_500_000;
-const MAX_CONTENT_STREAMS: usize = 500_000;
-const MAX_ADDED_BYTES: usize = 16 << 20;
+/// The maximum number of filters of a content stream. One or two are normal; more only occur in decompression bombs.
+const MAX_FILTERS: usize = 3;
 /// The maximum total size of decompressed content streams, which are parsed to see what they leave open.
 const MAX_CONTENT_BYTES: usize = 96 << 20;
 /// The maximum number of open levels, above what any program leaves open.
 const MAX_OPEN_STATES: usize = 1_000;
 
-pub(super) struct Edit<'a> {
-    file: File<'a>,
+pub(super) struct Edit {
+    document: Document,
     pages: Vec<Page>,
-    changed: BTreeMap<u32, Value>,
-    values: usize,
-    contents: usize,
-    added: Added,
-    balances: HashMap<u32, Option<Balance>>,
-    unpacked: usize,
+    /// New content streams, by their content.
+    added: HashMap<Vec<u8>, ObjectId>,
+    balances: HashMap<ObjectId, Option<Balance>>,
+    /// The total size of the content streams that were decompressed.
+    decompressed: usize,
 }
 
-/// The role of an object for a page.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Role {
-    Holder,
-    Resources,
-    Names,
+/// The path to a dictionary: an object, and the keys of dictionaries in it.
+struct DictPath {
+    object: ObjectId,
+    keys: Vec<&'static str>,
 }
 
-impl Role {
-    /// The key that refers to the object.
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Holder => "",
-            Self::Resources => "Resources",
-            Self::Names => "XObject",
-        }
+/// Loads the document and finds its pages.
+fn read(bytes: &[u8]) -> Result<(Document, Vec<Page>), Unreadable> {
+    let mut document = load::load(bytes)?;
+    let mut referenced = load::number(&mut document);
+    let is_missing =
+        |number: &u32| repair::is_listed(&document, *number) && !document.objects.contains_key(&(*number, 0));
+    if referenced.iter().any(is_missing) {
+        repair::add_missing(&mut document, bytes);
+        referenced = load::number(&mut document);
     }
+    document.max_id = load::last_number(&document, &referenced)?;
+    let pages = pages::pages(&document)?;
+    Ok((document, pages))
 }
 
-type Seen = HashSet<(Role, u32)>;
-
-/// Dictionaries on the path to the XObject names, each with its object number unless it is a direct object.
-struct Names {
-    holder: (u32, Dict),
-    resources: (Option<u32>, Dict),
-    names: (Option<u32>, Dict),
-}
-
-/// New objects. Equal content streams share one object.
-#[derive(Default)]
-pub(super) struct Added {
-    next: u32,
-    pub objects: Vec<(u32, Part)>,
-    contents: HashMap<Vec<u8>, u32>,
-    size: usize,
-}
-
-impl Added {
-    fn content(&mut self, content: Vec<u8>) -> Result<u32, Unreadable> {
-        if let Some(number) = self.contents.get(&content) {
-            return Ok(*number);
-        }
-        self.size += content.len();
-        if self.size > MAX_ADDED_BYTES {
-            return Err(Unreadable::TooComplex);
-        }
-        let number = self.next;
-        self.next += 1;
-        let part = Part { value: Value::Dict(Dict::default()), stream: Some(content.clone()) };
-        self.objects.push((number, part));
-        self.contents.insert(content, number);
-        Ok(number)
-    }
-}
-
-impl<'a> Edit<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Unreadable> {
-        let mut file = File::open(bytes)?;
-        let pages = match pages::pages(&file) {
-            Err(Unreadable::Damaged(_)) => {
-                file.rebuild()?;
-                pages::pages(&file)?
-            }
-            pages => pages?,
+impl Edit {
+    pub(super) fn new(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let start = memmem::find(bytes.get(..bytes.len().min(1024)).unwrap_or_default(), b"%PDF-");
+        let bytes = bytes.get(start.ok_or(Unreadable::NotPdf)?..).unwrap_or_default();
+        let (document, pages) = match read(bytes) {
+            Err(Unreadable::Damaged(Damage::NoTable | Damage::NoPageTree)) => read(&repair::repaired(bytes))?,
+            read => read?,
         };
-        pages::must_be_all(&file, &pages)?;
-        Ok(Self {
-            file,
-            pages,
-            changed: BTreeMap::new(),
-            values: 0,
-            contents: 0,
-            added: Added::default(),
-            balances: HashMap::new(),
-            unpacked: 0,
-        })
+        pages::must_be_all(&document, &pages)?;
+        Ok(Self { document, pages, added: HashMap::new(), balances: HashMap::new(), decompressed: 0 })
     }
 
     pub(super) fn pages(&self) -> usize {
@@ -121,241 +74,209 @@ impl<'a> Edit<'a> {
 
     /// Fails if the file has scripts, launch actions or embedded files.
     pub(super) fn must_be_passive(&self) -> Result<(), Unreadable> {
-        actions::must_be_passive(&self.file)
+        actions::must_be_passive(&self.document)
     }
 
     /// Writes the file with the label on each page.
-    pub(super) fn finish(mut self, label: &Label) -> Result<Vec<u8>, Unreadable> {
+    pub(super) fn finish(mut self, label: Drawing) -> Result<Vec<u8>, Unreadable> {
         let pages = std::mem::take(&mut self.pages);
-        let name = self.free_name(&pages)?;
-        let first = self.file.next_number()?;
-        let mut number = first;
-        for part in &label.objects {
-            let mut part = part.clone();
-            part.value.references_mut(&mut |id| id.number += first);
-            self.added.objects.push((number, part));
-            number += 1;
+        // A file that says that it uses the highest numbers leaves none for new objects.
+        if self.document.max_id as usize + self.document.objects.len() > MAX_OBJECT_NUMBER as usize {
+            return Err(Unreadable::TooComplex);
         }
-        self.added.next = number;
-        let mut done = Seen::new();
+        let size = label.size;
+        let form = (self.document.max_id + 1, 0);
+        for mut object in label.objects {
+            load::for_each_reference(&mut object, &mut |id| id.0 += form.0);
+            self.document.add_object(object);
+        }
+        let name = format!("{NAME_PREFIX}{}", form.0);
         for page in &pages {
-            self.give_resource(page.inherited.resources.unwrap_or(page.id), &name, first, &mut done)?;
-            self.give_content(page, &name, label)?;
+            self.add_resource(page.inherited.resources.unwrap_or(page.id), &name, form);
+            self.add_content(page, &name, size)?;
         }
-        // The next number is that of the cross-reference stream.
-        if self.added.next > LARGEST_NUMBER {
-            return Err(Unreadable::TooComplex);
-        }
-        write::write(&self.file, &self.changed, &self.added.objects)
+        self.write()
     }
 
-    /// Returns the current dictionary of an object, following references, with its number; `None` if it is not a
-    /// dictionary.
-    fn dict(&self, number: u32) -> Result<Option<(u32, Dict)>, Unreadable> {
-        let mut number = number;
-        for _ in 0..MAX_HOPS {
-            let value = match self.changed.get(&number) {
-                Some(value) => Some(value.clone()),
-                None => self
-                    .file
-                    .object(number)?
-                    .filter(|object| object.stream.is_none())
-                    .map(|object| object.value),
-            };
-            match value {
-                Some(Value::Dict(dict)) => return Ok(Some((number, dict))),
-                Some(Value::Reference(id)) => number = id.number,
-                _ => break,
+    fn write(mut self) -> Result<Vec<u8>, Unreadable> {
+        if self.document.version != "2.0" {
+            VERSION.clone_into(&mut self.document.version);
+        }
+        let trailer = std::mem::take(&mut self.document.trailer);
+        let kept = trailer.into_iter().filter(|(key, _)| [&b"Root"[..], b"Info", b"ID"].contains(&&**key));
+        self.document.trailer = kept.collect();
+        let options =
+            SaveOptions { use_object_streams: true, use_xref_streams: true, ..SaveOptions::default() };
+        let mut out = Vec::new();
+        self.document.save_with_options(&mut out, options).map_err(|_| Unreadable::TooComplex)?;
+        Ok(out)
+    }
+
+    /// Returns the path to the dictionary under a key. If there is none, one can be created there.
+    fn below(&self, path: DictPath, key: &'static str) -> DictPath {
+        let dict = path.keys.iter().fold(self.document.get_dictionary(path.object).ok(), |dict, key| {
+            dict?.get(key.as_bytes()).ok()?.as_dict().ok()
+        });
+        let value = dict.and_then(|dict| dict.get(key.as_bytes()).ok());
+        match value.and_then(|value| self.document.dereference(value).ok()) {
+            Some((Some(object), Object::Dictionary(_))) => DictPath { object, keys: Vec::new() },
+            _ => {
+                let mut keys = path.keys;
+                keys.push(key);
+                DictPath { keys, ..path }
             }
         }
-        Ok(None)
     }
 
-    fn change(&mut self, number: u32, dict: Dict) -> Result<(), Unreadable> {
-        let value = Value::Dict(dict);
-        self.values += value.count();
-        if self.values > MAX_VALUES {
-            return Err(Unreadable::TooComplex);
-        }
-        self.changed.insert(number, value);
-        Ok(())
-    }
-
-    /// Returns the dictionary under the role's key, with its number if it is an indirect object; `None` if it was
-    /// already visited.
-    fn inner(
-        &self,
-        dict: &Dict,
-        role: Role,
-        seen: &mut Seen,
-    ) -> Result<Option<(Option<u32>, Dict)>, Unreadable> {
-        let id = match dict.get(role.key()) {
-            Some(Value::Dict(inner)) => return Ok(Some((None, inner.clone()))),
-            Some(Value::Reference(id)) => id,
-            _ => return Ok(Some((None, Dict::default()))),
-        };
-        if !seen.insert((role, id.number)) {
-            return Ok(None);
-        }
-        Ok(match self.dict(id.number)? {
-            Some((number, _)) if number != id.number && !seen.insert((role, number)) => None,
-            Some((number, inner)) => Some((Some(number), inner)),
-            None => {
-                // The reference is dangling, so there is nothing to share.
-                seen.remove(&(role, id.number));
-                Some((None, Dict::default()))
+    /// Returns a dictionary; empty ones are created where there are none.
+    fn dict_mut(&mut self, path: &DictPath) -> Option<&mut Dictionary> {
+        let mut dict = self.document.get_dictionary_mut(path.object).ok()?;
+        for key in &path.keys {
+            if !dict.get(key.as_bytes()).is_ok_and(|value| value.as_dict().is_ok()) {
+                dict.set(*key, Dictionary::new());
             }
-        })
+            dict = dict.get_mut(key.as_bytes()).and_then(Object::as_dict_mut).ok()?;
+        }
+        Some(dict)
     }
 
-    /// Returns the XObject names in the resources of this object, and the path to them; `None` if they were already
-    /// visited.
-    fn names(&self, holder: Id, seen: &mut Seen) -> Result<Option<Names>, Unreadable> {
-        if !seen.insert((Role::Holder, holder.number)) {
-            return Ok(None);
+    /// Adds the label to the resources of this object.
+    fn add_resource(&mut self, object: ObjectId, name: &str, label: ObjectId) {
+        let path = DictPath { object, keys: Vec::new() };
+        let path = self.below(self.below(path, "Resources"), "XObject");
+        if let Some(names) = self.dict_mut(&path) {
+            names.set(name, label);
         }
-        let Some(holder) = self.dict(holder.number)? else { return Ok(None) };
-        let Some(resources) = self.inner(&holder.1, Role::Resources, seen)? else { return Ok(None) };
-        let Some(names) = self.inner(&resources.1, Role::Names, seen)? else { return Ok(None) };
-        Ok(Some(Names { holder, resources, names }))
     }
 
-    /// Finds a resource name that no page uses.
-    fn free_name(&self, pages: &[Page]) -> Result<String, Unreadable> {
-        let (mut seen, mut taken) = (Seen::new(), HashSet::new());
-        for holder in pages.iter().filter_map(|page| page.inherited.resources) {
-            if let Some(Names { names: (_, names), .. }) = self.names(holder, &mut seen)? {
-                let names = names.0.into_iter().map(|(name, _)| name);
-                taken.extend(names.filter(|name| name.starts_with(NAME.as_bytes())));
-            }
-        }
-        let names = std::iter::once(NAME.to_owned()).chain((1..).map(|number| format!("{NAME}{number}")));
-        let mut free = names.filter(|name| !taken.contains(name.as_bytes()));
-        free.next().ok_or(Unreadable::TooComplex)
-    }
-
-    /// Adds the label once to the resources of this object, following references.
-    fn give_resource(
-        &mut self,
-        holder: Id,
-        name: &str,
-        label: u32,
-        done: &mut Seen,
-    ) -> Result<(), Unreadable> {
-        let Some(Names { holder, mut resources, mut names }) = self.names(holder, done)? else {
-            return Ok(());
-        };
-        names.1.set(name, Value::Reference(Id::new(label)));
-        if let Some(number) = names.0 {
-            return self.change(number, names.1);
-        }
-        resources.1.set("XObject", Value::Dict(names.1));
-        if let Some(number) = resources.0 {
-            return self.change(number, resources.1);
-        }
-        let (number, mut dict) = holder;
-        dict.set("Resources", Value::Dict(resources.1));
-        self.change(number, dict)
-    }
-
-    fn give_content(&mut self, page: &Page, name: &str, label: &Label) -> Result<(), Unreadable> {
-        let Some((number, mut dict)) = self.dict(page.id.number)? else { return Ok(()) };
-        let contents = self.contents(&dict)?;
-        self.contents += contents.len();
-        if self.contents > MAX_CONTENT_STREAMS {
-            return Err(Unreadable::TooComplex);
-        }
+    fn add_content(&mut self, page: &Page, name: &str, label: (f64, f64)) -> Result<(), Unreadable> {
         let (mut balance, mut drawn) = (Balance::default(), Vec::new());
-        for id in contents {
-            if let Some(next) = self.balance(id.number)? {
+        for id in self.contents(page.id)? {
+            if let Some(next) = self.balance(id)? {
                 balance = balance.then(&next)?;
                 drawn.push(id);
             }
         }
         let (before, after) = around(page, &balance, name, label)?;
-        let (before, after) = (self.added.content(before)?, self.added.content(after)?);
-        let all = [Id::new(before)].into_iter().chain(self.parted(drawn)?).chain([Id::new(after)]);
-        dict.set("Contents", Value::Array(all.map(Value::Reference).collect()));
+        let mut all = vec![self.content(before)];
+        for (position, id) in drawn.into_iter().enumerate() {
+            // Without a newline, readers differ in whether a token or a comment continues in the next stream.
+            if position > 0 {
+                all.push(self.content(b"\n".into()));
+            }
+            all.push(id);
+        }
+        all.push(self.content(after));
+        let Ok(dict) = self.document.get_dictionary_mut(page.id) else { return Ok(()) };
+        dict.set("Contents", all.into_iter().map(Object::Reference).collect::<Vec<_>>());
         // Some readers would treat the page as a node of the page tree.
-        dict.remove("Kids");
+        dict.remove(b"Kids");
         // The page's own resources are null, but some readers would not look for inherited ones.
         if page.inherited.resources.is_some_and(|holder| holder != page.id) {
-            dict.remove("Resources");
+            dict.remove(b"Resources");
         }
-        self.change(number, dict)
+        Ok(())
     }
 
-    /// Separates the content streams with a newline. Without it, readers differ in whether a token or a comment
-    /// continues in the next stream.
-    fn parted(&mut self, contents: Vec<Id>) -> Result<Vec<Id>, Unreadable> {
-        if contents.len() < 2 {
-            return Ok(contents);
+    /// Adds a content stream. Equal ones share one object.
+    fn content(&mut self, content: Vec<u8>) -> ObjectId {
+        if let Some(id) = self.added.get(&content) {
+            return *id;
         }
-        let line = Id::new(self.added.content(b"\n".into())?);
-        let all = contents.into_iter().flat_map(|id| [line, id]);
-        Ok(all.skip(1).collect())
+        let id = self.document.add_object(Stream::new(Dictionary::new(), content.clone()));
+        self.added.insert(content, id);
+        id
     }
 
     /// The content streams of a page, in drawing order.
-    fn contents(&self, page: &Dict) -> Result<Vec<Id>, Unreadable> {
-        let many = |values: &[Value]| {
-            values
-                .iter()
-                .filter_map(|value| match value {
-                    Value::Reference(id) => Some(*id),
-                    _ => None,
-                })
-                .collect()
-        };
-        Ok(match page.get("Contents") {
-            Some(Value::Array(values)) => many(values),
-            Some(Value::Reference(id)) => match self.file.object(id.number)? {
-                Some(Object { stream: Some(_), .. }) => vec![*id],
-                Some(Object { value: Value::Array(values), .. }) => many(&values),
-                None if self.file.places.contains_key(&id.number) => return Err(UNREAD),
-                _ => Vec::new(),
-            },
-            _ => Vec::new(),
-        })
+    fn contents(&self, page: ObjectId) -> Result<Vec<ObjectId>, Unreadable> {
+        let page = self.document.get_dictionary(page).ok();
+        let mut value = page.and_then(|page| page.get(b"Contents").ok());
+        if let Some(Object::Reference(id)) = value {
+            match self.object(*id)? {
+                Some(Object::Stream(_)) => return Ok(vec![*id]),
+                array => value = array,
+            }
+        }
+        let Some(Object::Array(values)) = value else { return Ok(Vec::new()) };
+        Ok(values.iter().filter_map(|value| value.as_reference().ok()).collect())
+    }
+
+    /// Returns an object that belongs to the content of a page. Fails if it was not read although the cross-reference
+    /// table has it, because the page would lack it.
+    fn object(&self, id: ObjectId) -> Result<Option<&Object>, Unreadable> {
+        let object = self.document.objects.get(&id);
+        if object.is_none() && repair::is_listed(&self.document, id.0) {
+            return Err(Unreadable::Damaged(Damage::UnreadableContent));
+        }
+        Ok(object)
     }
 
     /// Returns the balance of a content stream; `None` if the object is not a stream.
-    fn balance(&mut self, number: u32) -> Result<Option<Balance>, Unreadable> {
-        if let Some(known) = self.balances.get(&number) {
+    fn balance(&mut self, id: ObjectId) -> Result<Option<Balance>, Unreadable> {
+        if let Some(known) = self.balances.get(&id) {
             return Ok(known.clone());
         }
-        let balance = match self.file.object(number)? {
-            Some(Object { value: Value::Dict(dict), stream: Some(data) }) => {
-                Some(self.balance_of(dict, data)?)
+        let balance = match self.object(id)? {
+            Some(Object::Stream(stream)) => {
+                let limit = MAX_CONTENT_STREAM_BYTES.min(MAX_CONTENT_BYTES - self.decompressed);
+                let content = match self.filters(&stream.dict)? {
+                    None if stream.content.len() > limit => Err(Unreadable::LargePage),
+                    None => Ok(None),
+                    Some(filters) => decoded(filters, &stream.content, limit).map(Some),
+                };
+                let content = content.map_err(|reason| match reason {
+                    Unreadable::LargePage if limit < MAX_CONTENT_STREAM_BYTES => Unreadable::TooComplex,
+                    reason => reason,
+                })?;
+                let content = content.as_deref().unwrap_or(&stream.content);
+                let balance = Balance::of(content)?;
+                self.decompressed += content.len();
+                Some(balance)
             }
-            None if self.file.places.contains_key(&number) => return Err(UNREAD),
             _ => None,
         };
-        self.balances.insert(number, balance.clone());
+        self.balances.insert(id, balance.clone());
         Ok(balance)
     }
 
-    fn balance_of(&mut self, mut dict: Dict, data: &[u8]) -> Result<Balance, Unreadable> {
-        for key in ["Filter", "DecodeParms"] {
-            if let Some(value @ Value::Reference(_)) = dict.get(key) {
-                let value = self.file.resolve(value)?;
-                dict.set(key, value);
-            }
-        }
-        // Long data may decompress to nothing, so its compressed length counts as well.
-        self.file.pay(data.len())?;
-        let left = MAX_CONTENT_BYTES - self.unpacked;
-        let unpacked = filters::unpacked(&dict, data, LARGEST_CONTENT.min(left));
-        let content = match unpacked {
-            // A stream that cannot be decompressed could leave something open that hides the label.
-            Ok(content) => content.ok_or(Unreadable::Packed)?,
-            Err(Unreadable::Unpacks) if left >= LARGEST_CONTENT => return Err(Unreadable::LargePage),
-            Err(Unreadable::Unpacks) => return Err(Unreadable::TooComplex),
-            Err(other) => return Err(other),
+    /// Returns the filters of a content stream and their parameters, without references; `None` if it has no filters.
+    /// A stream that cannot be decompressed could leave something open that hides the label.
+    fn filters(&self, dict: &Dictionary) -> Result<Option<Dictionary>, Unreadable> {
+        let resolved = |value| pages::resolved(&self.document, value).clone();
+        let many = |key| match pages::below(&self.document, dict, key) {
+            Object::Null => Vec::new(),
+            Object::Array(values) => values.iter().map(resolved).collect(),
+            one => vec![one.clone()],
         };
-        self.unpacked += content.len();
-        Balance::of(&content)
+        let filters = many(b"Filter");
+        if filters.is_empty() {
+            return Ok(None);
+        }
+        let known = |filter: &Object| match filter.as_name().unwrap_or_default() {
+            b"FlateDecode" | b"Fl" => Some("FlateDecode".into()),
+            b"ASCII85Decode" | b"A85" => Some("ASCII85Decode".into()),
+            b"ASCIIHexDecode" | b"AHx" => Some("ASCIIHexDecode".into()),
+            b"RunLengthDecode" | b"RL" => Some("RunLengthDecode".into()),
+            _ => None,
+        };
+        let filters = if filters.len() > MAX_FILTERS { None } else { filters.iter().map(known).collect() };
+        let filters: Vec<Object> = filters.ok_or(Unreadable::Packed)?;
+        let mut parameters = many(b"DecodeParms");
+        for (_, value) in parameters.iter_mut().filter_map(|dict| dict.as_dict_mut().ok()).flatten() {
+            let direct = pages::resolved(&self.document, value).clone();
+            *value = direct;
+        }
+        Ok(Some(Dictionary::from_iter([("Filter", filters.into()), ("DecodeParms", parameters.into())])))
     }
+}
+
+fn decoded(filters: Dictionary, content: &[u8], limit: usize) -> Result<Vec<u8>, Unreadable> {
+    let stream = Stream::new(filters, content.to_vec());
+    stream.decompressed_content_with_limit(limit).map_err(|error| match error {
+        Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => Unreadable::LargePage,
+        _ => Unreadable::Packed,
+    })
 }
 
 /// Returns the content to draw before and after the content of a page.
@@ -363,7 +284,7 @@ fn around(
     page: &Page,
     balance: &Balance,
     name: &str,
-    label: &Label,
+    label: (f64, f64),
 ) -> Result<(Vec<u8>, Vec<u8>), Unreadable> {
     let Balance { states, marks, text, .. } = balance;
     balance.must_be_closed()?;
@@ -379,7 +300,7 @@ fn around(
     tail.push_str(&"Q\n".repeat(after));
     tail.push_str("/Artifact <</Type /Pagination /Subtype /Watermark>> BDC\n");
     let visible = geometry::visible(page.inherited.media, page.inherited.crop);
-    for matrix in geometry::placements(visible, page.inherited.rotate, label.size) {
+    for matrix in geometry::placements(visible, page.inherited.rotate, label) {
         let matrix = matrix.numbers().map(|number| format!("{number:.5}")).join(" ");
         tail.extend(["q ", &matrix, " cm /", name, " Do Q\n"]);
     }

@@ -1,8 +1,8 @@
 //! Positions of the label on a page.
 
-use super::Unreadable;
+use super::{Damage, Unreadable};
 
-const TOO_LARGE: Unreadable = Unreadable::Damaged("a page is too large");
+const TOO_LARGE: Unreadable = Unreadable::Damaged(Damage::PageSize);
 
 /// The default page size: US letter.
 const LETTER: Rect = Rect { left: 0.0, bottom: 0.0, width: 612.0, height: 792.0 };

@@ -1,15 +1,13 @@
-//! The label: laid out as a document of one page and converted to a form XObject.
+//! The label: laid out as a document of one page, and converted to a form XObject.
 
 use std::collections::{HashMap, VecDeque};
 
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 use memchr::memmem;
 use serde::Serialize;
 
-use super::file::{File, Object};
 use super::geometry::Rect;
-use super::value::{Dict, Id, Value};
-use super::write::Part;
-use super::{MAX_UNPACKED_BYTES, Stamp, Unreadable, filters, pages};
+use super::{Damage, MAX_UNPACKED_BYTES, Stamp, Unreadable, load, pages};
 use crate::Failure;
 use crate::text::{self, Line, Text};
 use crate::world::Template;
@@ -19,35 +17,25 @@ const MAX_LINES: usize = 6;
 const MAX_LINE_CHARS: usize = 300;
 const MAX_WORD_CHARS: usize = 30;
 
+/// The size of a label without text, in points.
+const EMPTY_SIZE: (f64, f64) = (100.0, 20.0);
+
 #[derive(Debug, Serialize)]
 struct LabelInput {
     lines: Vec<Line>,
 }
 
-/// The label as PDF objects, which refer to each other by index.
-#[derive(Clone, Debug)]
-pub(super) struct Label {
-    /// Width and height, in points.
-    pub size: (f64, f64),
-    /// The objects; the first one is the form XObject.
-    pub objects: Vec<Part>,
-}
-
-impl Default for Label {
-    fn default() -> Self {
-        let drawing = Dict(vec![
-            (b"Type".into(), Value::name_of("XObject")),
-            (b"Subtype".into(), Value::name_of("Form")),
-        ]);
-        Self {
-            size: (100.0, 20.0),
-            objects: vec![Part { value: Value::Dict(drawing), stream: Some(Vec::new()) }],
-        }
-    }
+/// The printed label of a stamp.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    pub(super) text: String,
+    /// A PDF with one page, unless there is no text.
+    pub(super) pdf: Vec<u8>,
 }
 
 impl Label {
-    pub(super) fn new(stamp: &Stamp) -> Result<Self, Failure> {
+    /// Lays out the label. CPU-bound: call it on a thread for blocking work.
+    pub fn print(stamp: &Stamp) -> Result<Self, Failure> {
         let lines: Vec<_> = stamp
             .lines
             .iter()
@@ -61,40 +49,66 @@ impl Label {
         let input = |text: &mut Text| LabelInput {
             lines: lines.iter().map(|line| text.line(line, MAX_WORD_CHARS)).collect(),
         };
-        let pdf = crate::print(Template::Label, input)?;
-        Self::of(&pdf.bytes, &lines.join(" "))?
-            .ok_or_else(|| Failure::Template("the label is no page".into()))
+        let pdf = crate::print(Template::Label, input)?.bytes;
+        Ok(Self { text: lines.join(" "), pdf })
+    }
+}
+
+/// The label as PDF objects, which refer to each other by index.
+#[derive(Clone, Debug)]
+pub(super) struct Drawing {
+    /// Width and height, in points.
+    pub size: (f64, f64),
+    /// The objects; the first one is the form XObject.
+    pub objects: Vec<Object>,
+}
+
+impl Default for Drawing {
+    fn default() -> Self {
+        let form = Dictionary::from_iter([
+            ("Type", Object::from("XObject")),
+            ("Subtype", "Form".into()),
+            ("BBox", Object::Array([0, 0, 100, 20].map(Object::Integer).into())),
+        ]);
+        Self { size: EMPTY_SIZE, objects: vec![Stream::new(form, Vec::new()).into()] }
+    }
+}
+
+impl Drawing {
+    pub(super) fn of(label: &Label) -> Result<Self, Unreadable> {
+        if label.pdf.is_empty() {
+            return Ok(Self::default());
+        }
+        Self::read(label)?.ok_or(Unreadable::Damaged(Damage::NoPageTree))
     }
 
-    fn of(bytes: &[u8], text: &str) -> Result<Option<Self>, Failure> {
-        let file = File::open(bytes)?;
-        let pages = pages::pages(&file)?;
+    fn read(Label { text, pdf }: &Label) -> Result<Option<Self>, Unreadable> {
+        let mut document = load::load(pdf)?;
+        let pages = pages::pages(&document)?;
         let Some(page) = pages.first() else { return Ok(None) };
-        let Some(Value::Dict(dict)) = file.object(page.id.number)?.map(|object| object.value) else {
+        let Ok(dict) = document.get_dictionary(page.id) else { return Ok(None) };
+        let (Some(media), Ok(resources), Ok(contents)) = (
+            page.inherited.media,
+            dict.get(b"Resources").cloned(),
+            dict.get(b"Contents").and_then(Object::as_reference),
+        ) else {
             return Ok(None);
         };
-        let (Some(size), Some(resources)) = (page.inherited.media.map(Rect::size), dict.get("Resources"))
-        else {
-            return Ok(None);
-        };
-        let Some(Value::Reference(contents)) = dict.get("Contents") else { return Ok(None) };
-        let Some(Object { value: Value::Dict(mut drawing), stream: Some(content) }) =
-            file.object(contents.number)?
-        else {
-            return Ok(None);
-        };
-        let Some(content) = filters::unpacked(&drawing, content, MAX_UNPACKED_BYTES)? else {
-            return Ok(None);
-        };
-        drawing.remove("Filter");
-        drawing.remove("DecodeParms");
-        drawing.set("Type", Value::name_of("XObject"));
-        drawing.set("Subtype", Value::name_of("Form"));
-        drawing.set("BBox", Value::Array([0.0, 0.0, size.0, size.1].map(Value::number_of).into()));
-        drawing.set("Resources", resources.clone());
-        let drawing = Part { value: Value::Dict(drawing), stream: Some(saying(text, &content)) };
-        Ok(Some(Self { size, objects: with_references(&file, drawing)? }))
+        let Some(Object::Stream(mut form)) = document.objects.remove(&contents) else { return Ok(None) };
+        let Ok(content) = form.get_plain_content_with_limit(MAX_UNPACKED_BYTES) else { return Ok(None) };
+        form.set_plain_content(saying(text, &content));
+        form.dict.set("Type", "XObject");
+        form.dict.set("Subtype", "Form");
+        form.dict.set("BBox", bounds(media));
+        form.dict.set("Resources", resources);
+        Ok(Some(Self { size: media.size(), objects: with_references(&mut document, form.into()) }))
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the size of a label is small")]
+fn bounds(media: Rect) -> Vec<Object> {
+    let (width, height) = media.size();
+    [0.0, 0.0, width as f32, height as f32].map(Object::Real).into()
 }
 
 /// Wraps the content in `ActualText`, because text extraction would split diagonal text into single letters. Removes
@@ -120,28 +134,21 @@ fn saying(text: &str, content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Collects an object and everything it refers to; references become indices into the result.
-fn with_references(file: &File, first: Part) -> Result<Vec<Part>, Unreadable> {
-    let mut places: HashMap<u32, u32> = HashMap::new();
-    let (mut open, mut parts) = (VecDeque::from([first]), Vec::new());
+/// Moves an object and everything it refers to out of the document; references become indices into the result.
+fn with_references(document: &mut Document, first: Object) -> Vec<Object> {
+    let mut indices: HashMap<ObjectId, u32> = HashMap::new();
+    let (mut open, mut objects) = (VecDeque::from([first]), Vec::new());
     let mut next = 1;
-    while let Some(mut part) = open.pop_front() {
-        let mut found = Vec::new();
-        part.value.references_mut(&mut |id| {
-            let place = *places.entry(id.number).or_insert_with(|| {
-                found.push(id.number);
+    while let Some(mut object) = open.pop_front() {
+        load::for_each_reference(&mut object, &mut |id| {
+            let index = *indices.entry(*id).or_insert_with(|| {
+                open.push_back(document.objects.remove(id).unwrap_or(Object::Null));
                 next += 1;
                 next - 1
             });
-            *id = Id::new(place);
+            *id = (index, 0);
         });
-        parts.push(part);
-        for number in found {
-            open.push_back(match file.object(number)? {
-                Some(Object { value, stream }) => Part { value, stream: stream.map(Vec::from) },
-                None => Part { value: Value::Null, stream: None },
-            });
-        }
+        objects.push(object);
     }
-    Ok(parts)
+    objects
 }

@@ -1,9 +1,13 @@
 //! Errors of rejected PDFs.
 
-use super::{LARGEST_CONTENT, MAX_PAGES, MAX_UNPACKED_BYTES};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{MAX_CONTENT_STREAM_BYTES, MAX_PAGES, MAX_UNPACKED_BYTES};
 
 /// The reason why a PDF is rejected, as a sentence for the user who uploaded it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unreadable {
     #[error("The file is not a PDF.")]
@@ -11,7 +15,7 @@ pub enum Unreadable {
     #[error("The PDF is protected with a password. Remove the protection and upload it again.")]
     Protected,
     #[error("The PDF is damaged: {0}. Save it again with another program and upload it again.")]
-    Damaged(&'static str),
+    Damaged(Damage),
     #[error("The PDF has no pages.")]
     NoPages,
     #[error("The PDF has more than {} pages, which is the most that is accepted.", grouped(MAX_PAGES))]
@@ -36,19 +40,53 @@ pub enum Unreadable {
     Packed,
     #[error(
         "A page of the PDF unpacks to more than {} MiB, which is the most that is accepted.",
-        LARGEST_CONTENT >> 20
+        MAX_CONTENT_STREAM_BYTES >> 20
     )]
     LargePage,
     #[error("The PDF is too complex to be read. Save it again with another program and upload it again.")]
     TooComplex,
 }
 
+/// The part of a PDF that is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Damage {
+    /// There is neither a cross-reference table nor a trailer.
+    NoTable,
+    /// The cross-reference table leads to two objects with the same number.
+    AmbiguousTable,
+    NoPageTree,
+    PageTreeLoop,
+    OverlappingObjects,
+    UnreadableContent,
+    /// Content ends within a string, an array or an image.
+    UnfinishedContent,
+    /// Readers may parse the content in different ways.
+    AmbiguousContent,
+    PageSize,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoTable => "its table of contents is missing",
+            Self::AmbiguousTable => "its table of contents can be read in more than one way",
+            Self::NoPageTree => "its pages are missing",
+            Self::PageTreeLoop => "its pages are in a circle",
+            Self::OverlappingObjects => "its objects overlap",
+            Self::UnreadableContent => "the content of a page cannot be read",
+            Self::UnfinishedContent => "a page ends in the middle of a text, a list or a picture",
+            Self::AmbiguousContent => "a page can be read in more than one way",
+            Self::PageSize => "a page is too large",
+        })
+    }
+}
+
 /// Formats a number with thousands separators.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

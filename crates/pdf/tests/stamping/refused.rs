@@ -1,4 +1,4 @@
-use attestry_pdf::{Failure, Unreadable, inspect, stamp};
+use attestry_pdf::{Damage, Failure, Unreadable, inspect, stamp};
 
 use crate::build::{self, Sample};
 
@@ -52,6 +52,7 @@ fn a_damaged_file_is_refused() {
     damaged(|sample| sample.set(2, "<</Type /Pages /Kids [<</Type /Page>>]>>"));
     damaged(|sample| sample.set(2, "<</Type /Pages /Kids [99 0 R]>>"));
     damaged(|sample| sample.set(10, "null"));
+    damaged(|sample| sample.set(10, "<</Type /Page /MediaBox [0 0 inf 5]>>"));
     damaged(|sample| sample.trailer = "/Root 99 0 R".into());
     damaged(|sample| sample.set(6, "<</Length 1>> stream\nq"));
     damaged(|sample| sample.stream(6, "", b"q (Hello"));
@@ -62,16 +63,27 @@ fn a_damaged_file_is_refused() {
     assert!(message.starts_with("The PDF is damaged: its table of contents is missing."), "{message}");
 }
 
+/// Other readers may choose the other object, whatever is found here.
+#[test]
+fn a_table_with_two_objects_of_one_number_is_refused() {
+    let bytes = Sample::hello().bytes();
+    let text = String::from_utf8_lossy(&bytes).replace('\u{fffd}', "?");
+    let at = text.find("xref\n0 1").unwrap();
+    let script = "1 0 obj\n<</Type /Catalog /Pages 2 0 R>>\nendobj\n";
+    let second = text.replacen("xref\n0 1", &format!("{script}xref\n30 1\n{at:010} 00000 n \n0 1"), 1);
+    let second = second.replace(&format!("startxref\n{at}"), &format!("startxref\n{}", at + script.len()));
+    assert_eq!(refused(second.as_bytes()), Unreadable::Damaged(Damage::AmbiguousTable));
+}
+
 #[test]
 fn a_page_that_is_too_large_is_refused() {
     for entries in [
         "/MediaBox [0 0 1000000000 5]",
-        "/MediaBox [0 0 inf 5]",
         "/MediaBox [-900000 0 900000 5]",
         "/MediaBox [0 0 595 842] /CropBox [590 0 1000000000 842]",
     ] {
         let bytes = Sample::new("", &[entries]).bytes();
-        assert_eq!(refused(&bytes), Unreadable::Damaged("a page is too large"), "{entries}");
+        assert_eq!(refused(&bytes), Unreadable::Damaged(Damage::PageSize), "{entries}");
     }
 }
 

@@ -307,3 +307,22 @@ fn the_same_input_gives_the_same_bytes() {
         attestry_pdf::stamp(&bytes, &stamp()).unwrap()
     );
 }
+
+/// An object that is not at its offset is the last one with its number. The others are those at their offsets.
+#[test]
+fn objects_that_are_not_at_their_offset_are_found() {
+    let bytes = String::from_utf8_lossy(&Sample::hello().bytes()).replace('\u{fffd}', "?");
+    let later =
+        "6 0 obj\n<</Length 40>>\nstream\nBT /F1 24 Tf 72 700 Td (Goodbye) Tj ET   \nendstream\nendobj\n";
+    let table = bytes.find("xref\n0 1").unwrap();
+    for number in [5, 6, 10] {
+        let offset = bytes.split_once(&format!("\n{number} 1\n")).unwrap().1.split_once(' ').unwrap().0;
+        let moved = bytes.replace(&format!("\n{offset} "), "\n0000000012 ");
+        Stamped::new(moved.as_bytes()).assert_page(1, "Hello");
+        let twice = moved
+            .replacen("xref\n0 1", &format!("{later}xref\n0 1"), 1)
+            .replace(&format!("startxref\n{table}"), &format!("startxref\n{}", table + later.len()));
+        let text = if number == 6 { "Goodbye" } else { "Hello" };
+        Stamped::new(twice.as_bytes()).assert_page(1, text);
+    }
+}

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         let template = getppid();
         // Open descriptors are counted first, because nothing can be opened after confinement.
         let open = fs::read_dir("/proc/self/fd").map_or(usize::MAX, Iterator::count);
-        if !walls.as_ref().is_ok_and(|walls| walls.close(&limits).is_ok()) {
+        if !walls.as_ref().is_ok_and(|walls| walls.close(limits.process()).is_ok()) {
             return;
         }
         say(READY);

@@ -1,4 +1,4 @@
-//! The hidden command: a template process that initializes the engine, and its children, each of which confines
+//! The hidden command for scripts: a template process that initializes the engine, and its children, each of which confines
 //! itself, reads one script, runs it and ends.
 
 mod clock;
@@ -6,6 +6,7 @@ pub(crate) mod confine;
 mod engine;
 mod explain;
 pub(crate) mod forks;
+pub(crate) mod function;
 mod native;
 mod pipe;
 mod query;
@@ -14,6 +15,7 @@ mod room;
 use std::process::exit;
 
 use rquickjs::{Context, Runtime};
+use serde::de::DeserializeOwned;
 
 use self::clock::Clock;
 use self::confine::PreparedConfinement;
@@ -28,10 +30,7 @@ const STACK: usize = 512 << 10;
 /// Initializes the engine, then forks a process for each script of the server. Must be called before there are
 /// threads or open files.
 pub fn child() -> ! {
-    let limits: Limits = match std::env::var(LIMITS).map(|limits| serde_json::from_str(&limits)) {
-        Ok(Ok(limits)) => limits,
-        _ => refuse("this command is started by the server alone"),
-    };
+    let limits: Limits = limits();
     let walls = PreparedConfinement::build().unwrap_or_else(|reason| refuse_all(&reason));
     let Ok(runtime) = Runtime::new() else { refuse_all("the engine did not start") };
     runtime.set_memory_limit(limits.memory);
@@ -42,12 +41,20 @@ pub fn child() -> ! {
         let engine = Engine::new(ctx, &limits)
             .unwrap_or_else(|error| refuse_all(&format!("the engine did not start: {error}")));
         forks(|| {
-            if let Err(reason) = walls.close(&limits) {
+            if let Err(reason) = walls.close(limits.process()) {
                 refuse(&reason);
             }
             run(&engine, &clock, &limits);
         })
     })
+}
+
+/// The limits that the server has set.
+fn limits<L: DeserializeOwned>() -> L {
+    match std::env::var(LIMITS).map(|limits| serde_json::from_str(&limits)) {
+        Ok(Ok(limits)) => limits,
+        _ => refuse("this command is started by the server alone"),
+    }
 }
 
 /// Runs or checks one script.
@@ -71,7 +78,7 @@ fn refuse_all(reason: &str) -> ! {
     forks(|| refuse(reason))
 }
 
-/// Reports to the server why scripts cannot run here.
+/// Reports to the server why processes cannot be confined here.
 fn refuse(reason: &str) -> ! {
     pipe::send(&Up::Refused(reason.to_owned()));
     exit(1)

@@ -8,8 +8,19 @@ use crate::wire::{self, Down, HEADER, OUT_OF_MEMORY, Up};
 
 pub(super) fn send(message: &Up) {
     let Ok(frame) = wire::frame(message) else { exit(OUT_OF_MEMORY) };
+    write(&frame);
+}
+
+/// Sends the output of a function.
+pub(super) fn send_bytes(bytes: &[u8]) {
+    let Ok(length) = u32::try_from(bytes.len()) else { exit(OUT_OF_MEMORY) };
+    write(&length.to_le_bytes());
+    write(bytes);
+}
+
+fn write(bytes: &[u8]) {
     let mut pipe = stdout().lock();
-    if pipe.write_all(&frame).and_then(|()| pipe.flush()).is_err() {
+    if pipe.write_all(bytes).and_then(|()| pipe.flush()).is_err() {
         exit(1);
     }
 }

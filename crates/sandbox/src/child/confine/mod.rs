@@ -1,4 +1,4 @@
-//! Privileges that a process drops before it reads a script.
+//! Privileges that a process drops before it reads its input.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, setrlimit};
 
-use crate::Limits;
+use crate::limits::ProcessLimits;
 
-/// The maximum memory of the process beyond the script's heap: engine, allocator, messages.
+/// The maximum memory of the process beyond its limit: engine, allocator, messages.
 #[cfg(target_os = "linux")]
 const EXTRA_PROCESS_MEMORY_BYTES: u64 = 64 << 20;
 
@@ -23,14 +23,14 @@ pub enum Confinement {
     Full,
     /// The kernel has no Landlock.
     WithoutLandlock,
-    /// Linux without seccomp: scripts are rejected.
+    /// Linux without seccomp: scripts and uploaded PDFs are rejected.
     Refused,
-    /// Another operating system: scripts run, confined by the engine only.
+    /// Another operating system: scripts run, confined by the engine only, and PDFs are read unconfined.
     Absent,
 }
 
 impl Confinement {
-    /// Returns true if the operating system confines a script that breaks out of the engine.
+    /// Returns true if the operating system confines input that takes over the process.
     pub fn is_confined(self) -> bool {
         matches!(self, Self::Full | Self::WithoutLandlock)
     }
@@ -39,14 +39,19 @@ impl Confinement {
 impl fmt::Display for Confinement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "Scripts run in processes of their own, confined by seccomp and Landlock.",
-            Self::WithoutLandlock => {
-                "Scripts run in processes of their own, confined by seccomp; this kernel has no Landlock."
+            Self::Full => {
+                "Scripts run, and PDFs are read, in processes of their own, confined by seccomp and Landlock."
             }
-            Self::Refused => "This system offers no seccomp filters, so scripts are not run.",
+            Self::WithoutLandlock => {
+                "Scripts run, and PDFs are read, in processes of their own, confined by seccomp; this kernel has \
+                 no Landlock."
+            }
+            Self::Refused => {
+                "This system offers no seccomp filters, so scripts are not run and uploaded PDFs are not read."
+            }
             Self::Absent => {
-                "Scripts run in processes of their own, but this operating system cannot confine them: \
-                 run only scripts that you trust."
+                "Scripts run, and PDFs are read, in processes of their own, but this operating system cannot \
+                 confine them: run only scripts that you trust."
             }
         })
     }
@@ -80,7 +85,7 @@ impl PreparedConfinement {
     }
 
     /// Drops all other privileges.
-    pub fn close(&self, limits: &Limits) -> Result<(), String> {
+    pub fn close(&self, limits: ProcessLimits) -> Result<(), String> {
         limit_resources(limits)?;
         #[cfg(target_os = "linux")]
         linux::close(&self.filters)?;
@@ -104,8 +109,8 @@ fn close_inherited() {
     }
 }
 
-fn limit_resources(limits: &Limits) -> Result<(), String> {
-    // The engine stops at the limit by itself; the extra seconds are for code it cannot interrupt.
+fn limit_resources(limits: ProcessLimits) -> Result<(), String> {
+    // The engine stops at the limit by itself; the extra second is for code it cannot interrupt.
     let cpu = limits.cpu.saturating_add(Duration::from_millis(999)).as_secs().saturating_add(1);
     // The soft limit sends its own signal, which tells the cause.
     limit(Resource::RLIMIT_CPU, cpu, cpu.saturating_add(1))?;

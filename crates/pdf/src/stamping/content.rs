@@ -5,12 +5,10 @@
 
 use memchr::memmem;
 
-use super::Unreadable;
-use super::lexer::{Lexer, Token, is_space};
+use super::{Damage, Unreadable};
 
-const UNFINISHED: Unreadable =
-    Unreadable::Damaged("a page ends in the middle of a text, a list or a picture");
-const AMBIGUOUS: Unreadable = Unreadable::Damaged("a page can be read in more than one way");
+const UNFINISHED: Unreadable = Unreadable::Damaged(Damage::UnfinishedContent);
+const AMBIGUOUS: Unreadable = Unreadable::Damaged(Damage::AmbiguousContent);
 
 /// All operators that open or close something.
 const WORDS: [&[u8]; 10] = [b"q", b"Q", b"BMC", b"BDC", b"EMC", b"BT", b"ET", b"BI", b"ID", b"EI"];
@@ -125,34 +123,29 @@ impl Balance {
 
     pub(super) fn of(content: &[u8]) -> Result<Self, Unreadable> {
         let mut balance = Self::default();
-        let mut lexer = Lexer::new(content, 0);
-        let mut is_picture = false;
-        loop {
-            lexer.skip_space();
-            let Some(first) = content.get(lexer.at) else { break };
-            match lexer.next() {
-                Some(Token::ArrayStart) => balance.brackets.open(Bracket::Array)?,
-                Some(Token::ArrayEnd) => balance.brackets.close(Bracket::Array)?,
-                Some(Token::DictStart) => balance.brackets.open(Bracket::Dict)?,
-                Some(Token::DictEnd) => balance.brackets.close(Bracket::Dict)?,
-                Some(Token::Word(word)) if WORDS.contains(&word) => {
+        let mut tokens = Tokens { bytes: content, at: 0 };
+        let mut is_image = false;
+        while let Some(token) = tokens.next()? {
+            match token {
+                Token::Open(bracket) => balance.brackets.open(bracket)?,
+                Token::Close(bracket) => balance.brackets.close(bracket)?,
+                Token::Word(word) if WORDS.contains(&word) => {
                     balance.brackets.word()?;
                     // Before its data, an inline image consists of names and values only.
-                    if is_picture != (word == b"ID") {
+                    if is_image != (word == b"ID") {
                         return Err(AMBIGUOUS);
                     }
-                    is_picture = word == b"BI";
+                    is_image = word == b"BI";
                     if word == b"ID" {
-                        lexer.at = end_of_picture(content, lexer.at)?;
+                        tokens.at = end_of_image(content, tokens.at)?;
                     }
                     balance.count(word)?;
                 }
-                Some(Token::Word(word)) if is_ambiguous(word) => return Err(AMBIGUOUS),
-                None if matches!(first, b'(' | b'<') => return Err(UNFINISHED),
-                _ => {}
+                Token::Word(word) if is_ambiguous(word) => return Err(AMBIGUOUS),
+                Token::Word(_) | Token::Other => {}
             }
         }
-        if is_picture { Err(UNFINISHED) } else { Ok(balance) }
+        if is_image { Err(UNFINISHED) } else { Ok(balance) }
     }
 
     fn count(&mut self, word: &[u8]) -> Result<(), Unreadable> {
@@ -180,13 +173,109 @@ fn is_ambiguous(word: &[u8]) -> bool {
 
 /// Returns the offset behind the data of an inline image. Some readers require white space before the `EI` that ends
 /// it, others do not.
-fn end_of_picture(content: &[u8], start: usize) -> Result<usize, Unreadable> {
+fn end_of_image(content: &[u8], start: usize) -> Result<usize, Unreadable> {
     let is_space_at = |at: usize| content.get(at).is_none_or(|byte| is_space(*byte));
     let end = memmem::find_iter(content.get(start..).unwrap_or_default(), b"EI")
         .map(|at| start + at)
         .find(|at| is_space_at(at + 2))
         .ok_or(UNFINISHED)?;
     if is_space_at(end.saturating_sub(1)) { Ok(end + 2) } else { Err(AMBIGUOUS) }
+}
+
+enum Token<'a> {
+    Open(Bracket),
+    Close(Bracket),
+    /// An operator or a keyword.
+    Word(&'a [u8]),
+    /// A name, a number, a string, or bytes that are no token.
+    Other,
+}
+
+struct Tokens<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// Advances while the predicate holds, and returns the bytes.
+    fn skip(&mut self, is_such: impl Fn(u8) -> bool) -> &'a [u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let count = rest.iter().position(|byte| !is_such(*byte)).unwrap_or(rest.len());
+        self.at += count;
+        rest.get(..count).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Returns the next token; `None` at the end. Fails if a string does not end.
+    fn next(&mut self) -> Result<Option<Token<'a>>, Unreadable> {
+        self.skip(is_space);
+        while self.peek() == Some(b'%') {
+            self.skip(|byte| !matches!(byte, b'\r' | b'\n'));
+            self.skip(is_space);
+        }
+        let Some(first) = self.peek() else { return Ok(None) };
+        if is_regular(first) {
+            let word = self.skip(is_regular);
+            // Some programs write large numbers in exponential notation, which is not allowed.
+            let is_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+            let is_number = !first.is_ascii_alphabetic() && word.iter().all(is_number);
+            return Ok(Some(if is_number { Token::Other } else { Token::Word(word) }));
+        }
+        self.at += 1;
+        Ok(Some(match (first, self.peek()) {
+            (b'[', _) => Token::Open(Bracket::Array),
+            (b']', _) => Token::Close(Bracket::Array),
+            (b'<', Some(b'<')) => self.second(Token::Open(Bracket::Dict)),
+            (b'>', Some(b'>')) => self.second(Token::Close(Bracket::Dict)),
+            (b'<', _) => {
+                self.skip(|byte| byte.is_ascii_hexdigit() || is_space(byte));
+                if self.peek() != Some(b'>') {
+                    return Err(UNFINISHED);
+                }
+                self.second(Token::Other)
+            }
+            (b'(', _) => self.string()?,
+            (b'/', _) => {
+                self.skip(is_regular);
+                Token::Other
+            }
+            (b'{', _) => Token::Word(b"{"),
+            (b'}', _) => Token::Word(b"}"),
+            _ => Token::Other,
+        }))
+    }
+
+    const fn second(&mut self, token: Token<'a>) -> Token<'a> {
+        self.at += 1;
+        token
+    }
+
+    /// Skips a string behind its opening parenthesis.
+    fn string(&mut self) -> Result<Token<'a>, Unreadable> {
+        let mut open = 1;
+        while open > 0 {
+            self.skip(|byte| !matches!(byte, b'(' | b')' | b'\\'));
+            match self.peek() {
+                Some(b'(') => open += 1,
+                Some(b')') => open -= 1,
+                Some(_) => self.at += 1,
+                None => return Err(UNFINISHED),
+            }
+            self.at += 1;
+        }
+        Ok(Token::Other)
+    }
+}
+
+const fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\0' | b'\t' | b'\n' | b'\x0C' | b'\r' | b' ')
+}
+
+const fn is_regular(byte: u8) -> bool {
+    !is_space(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
 }
 
 #[cfg(test)]
