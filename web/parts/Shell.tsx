@@ -182,14 +182,14 @@ export function Shell(p: Props) {
       </a>
       <div className={css.rail} data-screen>
         {org}
-        <div className={css.find}>
+        <nav className={css.find} aria-label={t.nav.bar}>
           <button type="button" className={`plain ${css.search}`} onClick={p.onSearch} aria-label={t.nav.searchLabel}>
             <IconSearch size={15} stroke={1.7} />
             <span>{t.nav.search}</span>
             <Kbd>{COMMAND === '⌘' ? '⌘K' : `${COMMAND} K`}</Kbd>
           </button>
           {p.unread !== undefined && <Bell unread={p.unread} path={p.path} />}
-        </div>
+        </nav>
         <Groups groups={p.groups} path={p.path} />
         {user}
       </div>

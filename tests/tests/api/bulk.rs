@@ -16,6 +16,8 @@ both! {
     the_matrix_follows_the_filters,
     policies_and_controls_are_undone_whole,
     an_employee_changes_own_tasks_only,
+    an_undo_needs_the_permission_of_the_change,
+    an_undo_links_no_deleted_record,
     many_controls_are_linked_at_once,
 }
 
@@ -362,4 +364,34 @@ async fn many_controls_are_linked_at_once(app: &TestApp) {
         assert!(wrong.iter().any(|wrong| wrong == field), "{body}: {wrong:?}");
     }
     assert_eq!(field_of(app, &path, "riskIds").await, json!([]));
+}
+
+async fn an_undo_needs_the_permission_of_the_change(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let own = app.task(json!({"assigneeId": eve["id"]})).await;
+    let other = app.task(json!({})).await;
+    let token = app.sign_in("eve@example.com").await;
+    let send = async |token: &str, body: Value| {
+        let call = app.call("POST", "/v1/tasks/bulk").session(token, &app.home.organization);
+        call.json(&body).send().await
+    };
+    let outcome = send(&token, json!({"filter": {}, "change": {"department": "hr"}})).await.expect(200);
+    app.patch(&format!("/v1/people/{}", id(&eve)), &json!({"role": "employee"})).send().await.expect(200);
+    let token = app.sign_in("eve@example.com").await;
+    send(&token, json!({"undo": outcome["undo"]})).await.problem(403, "forbidden");
+    for task in [&own, &other] {
+        assert_eq!(field_of(app, &format!("/v1/tasks/{}", id(task)), "department").await, "hr");
+    }
+}
+
+async fn an_undo_links_no_deleted_record(app: &TestApp) {
+    let risk = app.risk(json!({})).await;
+    let made =
+        app.post("/v1/controls", &json!({"name": "A", "riskIds": [id(&risk)]})).send().await.expect(201);
+    let unlink = json!({"ids": [id(&made)], "unlink": {"riskIds": [id(&risk)]}});
+    let outcome = bulk(app, "controls", &unlink).await;
+    app.delete(&format!("/v1/risks/{}", id(&risk))).send().await.expect(200);
+    let undone = bulk(app, "controls", &json!({"undo": outcome["undo"]})).await;
+    assert_eq!((&undone["changed"], &undone["unchanged"]), (&json!(0), &json!(1)));
+    assert_eq!(field_of(app, &format!("/v1/controls/{}", id(&made)), "riskIds").await, json!([]));
 }

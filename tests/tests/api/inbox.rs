@@ -10,6 +10,7 @@ both! {
     many_notifications_of_one_change_are_one_item,
     due_dates_are_told_once_and_forgotten_when_done,
     an_item_goes_with_its_record_and_with_the_permission_to_see_it,
+    an_inbox_shows_what_its_reader_may_see,
 }
 
 async fn inbox(app: &TestApp, token: &str, query: &str) -> Value {
@@ -147,4 +148,32 @@ async fn an_item_goes_with_its_record_and_with_the_permission_to_see_it(app: &Te
     app.patch(&format!("/v1/people/{}", id(&eve)), &role).send().await.expect(200);
     let token = app.sign_in("eve@example.com").await;
     assert_eq!(texts(&inbox(app, &token, "").await), ["T-2 kept"]);
+}
+
+async fn an_inbox_shows_what_its_reader_may_see(app: &TestApp) {
+    let eve = app.member(&app.home, "eve@example.com", "admin").await;
+    let task = app.task(json!({"title": "secret plan", "assigneeId": eve["id"]})).await;
+    let draft = json!({"name": "Draft", "assigneeId": eve["id"]});
+    let policy = app.post("/v1/policies", &draft).send().await.expect(201);
+    let token = app.sign_in("eve@example.com").await;
+    assert!(texts(&inbox(app, &token, "").await).contains(&"T-1 secret plan"));
+    // A key reaches no further than its permissions.
+    let call = app.call("POST", "/v1/organization/api-keys").session(&token, &app.home.organization);
+    let key = call.json(&json!({"name": "narrow", "scopes": ["profile:read"]})).send().await.expect(201);
+    let key = key["key"].as_str().expect("a key").to_owned();
+    let found = app.call("GET", "/v1/inbox").key(&key).send().await.expect(200);
+    assert_eq!((&found["data"], &found["unread"]), (&json!([]), &json!(0)));
+    // Someone else's task, and a policy that is not published, are not for an employee.
+    let path = format!("/v1/people/{}", id(&eve));
+    app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);
+    app.patch(&format!("/v1/tasks/{}", id(&task)), &json!({"assigneeId": null})).send().await.expect(200);
+    let token = app.sign_in("eve@example.com").await;
+    let found = inbox(app, &token, "").await;
+    assert_eq!((texts(&found), &found["unread"]), (Vec::new(), &json!(0)), "{policy}");
+    // A digest names no risk to an owner who may not see risks.
+    app.risk(json!({"title": "hidden", "assigneeId": eve["id"]})).await;
+    app.clock.advance(Duration::from_hours(24));
+    app.housekeeping().await;
+    let token = app.sign_in("eve@example.com").await;
+    assert_eq!(texts(&inbox(app, &token, "").await), [""; 0]);
 }

@@ -229,6 +229,18 @@ async fn answers_leave_out_what_does_not_apply(app: &TestApp) {
     };
     assert!(answers.iter().filter(|one| one["isApplicable"] == true).all(|one| cites(&one)));
 
+    // What a request leaves out stays as it is.
+    let before = app.get("/v1/programme").send().await.expect(200);
+    let both = json!({"frameworkIds": ["iso_27001", "soc_2"]});
+    app.post("/v1/programme", &both).send().await.expect(201);
+    app.work().await;
+    let after = app.get("/v1/programme").send().await.expect(200);
+    for field in ["auditDate", "owners", "startsOn"] {
+        assert_eq!(after[field], before[field], "{field}");
+    }
+    let found = app.get("/v1/frameworks/iso_27001/readiness").send().await.expect(200);
+    assert!(found["counts"]["notApplicable"].as_u64().expect("a number") > 0);
+
     // A changed answer is applied by the next start, and written into the context.
     let mut changed = settings(app, &["iso_27001"]);
     changed["scope"]["offices"] = json!(2);

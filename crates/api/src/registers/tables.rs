@@ -77,12 +77,16 @@ fn cells<R: RegisterApi>(
 ) -> Vec<Cell> {
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
     let values = record.plain();
-    let is_empty = |column: &str| {
-        // A residual rating that is only a default is left empty.
-        R::RATINGS.get(1).is_some_and(|residual| {
-            let flag = R::FIELDS.iter().position(|field| field.column == residual.is_assessed);
-            residual.has(column) && flag.and_then(|at| values.get(at)) == Some(&Plain::Bool(false))
-        })
+    let value = |column: &str| {
+        let at = R::FIELDS.iter().position(|field| field.column == column);
+        at.and_then(|at| values.get(at))
+    };
+    // A residual rating and a treatment that are only defaults are left empty.
+    let is_empty = |column: &str| match column {
+        "treatment_strategy" => value("treatment_decided_at") == Some(&Plain::Null),
+        _ => R::RATINGS.get(1).is_some_and(|residual| {
+            residual.has(column) && value(residual.is_assessed) == Some(&Plain::Bool(false))
+        }),
     };
     for (field, value) in R::FIELDS.iter().zip(&values) {
         cells.push(if is_empty(field.column) { Plain::Null } else { value.clone().into_owned() });
