@@ -34,6 +34,7 @@ export function Plan() {
 
 function Page() {
   const programme = useProgramme();
+  const frameworks = useFrameworks();
   const { data, error, refetch } = programme;
   if (error)
     return (
@@ -42,9 +43,10 @@ function Page() {
         <SectionError error={error} onRetry={() => void refetch()} />
       </>
     );
-  if (data === undefined)
+  // The names of frameworks are part of the header, which must not grow once the rest is shown.
+  if (data === undefined || isFirst(frameworks))
     return (
-      <div aria-busy={isFirst(programme)}>
+      <div aria-busy={isFirst(programme) || isFirst(frameworks)}>
         <PageHeader title={t.plan.title} facts={[]} />
       </div>
     );

@@ -194,10 +194,11 @@ test('a session that ends is renewed over the page, and what was typed stays', a
   await page.getByLabel('Title').fill('Half a thought');
   await context.clearCookies();
   await page.getByRole('button', { name: 'Create risk' }).click();
-  await expect(page.getByText('Your session has ended')).toBeVisible();
+  const ended = page.getByText('Your session has ended. What you typed is still here.');
+  await expect(ended).toBeVisible();
   await page.getByRole('textbox', { name: /Password/ }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in and go on' }).click();
-  await expect(page.getByText('Your session has ended')).toHaveCount(0);
+  await expect(ended).toHaveCount(0);
   await expect(page.getByLabel('Title')).toHaveValue('Half a thought');
 });
 
