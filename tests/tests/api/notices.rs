@@ -60,7 +60,7 @@ async fn a_digest_is_sent_in_the_morning_of_the_organization(app: &TestApp) {
     app.housekeeping().await;
     let mails = app.mail.take();
     assert_eq!(mails.len(), 1, "and only to whom it concerns");
-    assert_eq!(mails[0].subject, "2 tasks are due or overdue");
+    assert_eq!(mails[0].subject, "2 things are due or overdue");
     let text = &mails[0].text;
     assert!(text.contains("Overdue:\nT-1 late (due 2026-11-01)"), "{text}");
     assert!(text.contains("Due soon:\nT-2 soon (due 2026-11-20)"), "{text}");
