@@ -1,5 +1,5 @@
-//! The hidden command for scripts: a template process that initializes the engine, and its children, each of which confines
-//! itself, reads one script, runs it and ends.
+//! The hidden command for scripts: a template process that initializes the engine, and its children, each of which
+//! confines itself, reads one script, runs it and ends.
 
 mod clock;
 pub(crate) mod confine;
