@@ -178,11 +178,11 @@ mod tests {
     fn the_areas_are_those_of_the_console() {
         let routes = include_str!("../../../../web/routes.tsx");
         let mut words: Vec<&str> = routes
-            .lines()
-            .filter_map(|line| {
-                line.trim().strip_prefix("gate('/").or_else(|| line.trim().strip_prefix("page('/"))
-            })
-            .filter_map(|rest| rest.split(['/', '\'']).next())
+            .split_inclusive('(')
+            .zip(routes.split('(').skip(1))
+            .filter(|(call, _)| call.ends_with("gate(") || call.ends_with("page("))
+            .filter_map(|(_, arguments)| arguments.trim_start().strip_prefix("'/"))
+            .filter_map(|path| path.split(['/', '\'']).next())
             .filter(|word| !word.is_empty())
             .collect();
         words.dedup();
