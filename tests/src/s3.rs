@@ -13,7 +13,7 @@ impl S3 {
     pub fn start() -> Self {
         let packages = std::env::var("TEST_NODE").expect("TEST_NODE is not set: run `make test`");
         let mut child = Command::new("node")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/node/s3-server.js"))
+            .arg("node/s3-server.js")
             .env("TEST_NODE", packages)
             .env("NODE_NO_WARNINGS", "1")
             .stdin(Stdio::piped())

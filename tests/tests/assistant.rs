@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Sends a request through the SDK and returns the message that it received.
 fn ask(policy: &str, key: &str, instructions: &str) -> Value {
     let packages = std::env::var("TEST_NODE").expect("TEST_NODE is not set: run `make test`");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/node/ai-sdk.mjs");
+    let script = "node/ai-sdk.mjs";
     let ran = Command::new("node")
         .args([script, policy, key, instructions])
         .env("TEST_NODE", packages)

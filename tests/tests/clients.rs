@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "test code")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 fn variable(name: &str) -> PathBuf {
@@ -10,7 +10,7 @@ fn variable(name: &str) -> PathBuf {
 }
 
 fn here(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+    std::path::absolute(path).expect("the folder of the tests")
 }
 
 fn succeed(command: &mut Command) {

@@ -60,7 +60,7 @@ async fn mail_goes_out_by_smtp_with_starttls_and_a_password() {
     let inbox = TempDir::new().expect("a folder");
     let (certificate, key) = certificate(folder.path());
     let python = std::env::var("TEST_PYTHON").expect("TEST_PYTHON is not set: run `make test`");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/smtp-server.py");
+    let script = "smtp-server.py";
     let mut child = Command::new(python)
         .arg(script)
         .arg(inbox.path())
@@ -115,7 +115,7 @@ async fn mail_goes_out_by_smtp_with_starttls_and_a_password() {
 async fn postgres_is_reached_over_tls_and_its_certificate_checked() {
     let folder = TempDir::new().expect("a folder");
     let (certificate, key) = certificate(folder.path());
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/postgres-tls");
+    let script = "./postgres-tls";
     let mut child = Command::new(script)
         .args([&certificate, &key])
         .stdin(Stdio::piped())

@@ -4,7 +4,7 @@
 //! newest schema, with one entity of every kind; an existing archive is never overwritten.
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use attestry_db::Config;
@@ -27,7 +27,7 @@ const FIRST: u32 = 8;
 const SECRET: &str = "a secret that only the tests know";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("archives")
+    PathBuf::from("archives")
 }
 
 fn path(schema: u32) -> PathBuf {

@@ -163,9 +163,8 @@ mod tests {
             read(source).unwrap_or_else(|error| panic!("{error}: {source:.80}"));
         }
         assert!(all().is_sorted_by(|a, b| a.id < b.id), "ids count upwards");
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/data/policies");
         assert_eq!(
-            std::fs::read_dir(folder).expect("the folder").count(),
+            std::fs::read_dir("data/policies").expect("the folder").count(),
             SOURCES.len(),
             "each file is listed"
         );
