@@ -7,7 +7,7 @@ use attestry_app::registers;
 use attestry_domain::Patch;
 use attestry_domain::access::grant;
 use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
-use attestry_domain::registers::context_entries::{ContextEntry, ContextPatch, Tags};
+use attestry_domain::registers::context_entries::{ContextEntry, ContextEntryPatch, Tags};
 use attestry_domain::registers::subjects::{Commentable, Subject};
 use futures_util::FutureExt;
 use serde::Deserialize;
@@ -72,12 +72,12 @@ pub(crate) fn plan(plan: &mut Plan) {
 }
 
 async fn know(story: &mut Story, fact: &'static Fact) -> Result<()> {
-    let new = ContextPatch {
+    let new = ContextEntryPatch {
         question: Some(text(fact.question)?),
         answer: Some(text(fact.answer)?),
         tags: Some(Tags::new(fact.tags.clone()).map_err(anyhow::Error::msg)?),
         assignee_id: Patch::Value(story.member(OWNER)?),
-        ..ContextPatch::default()
+        ..ContextEntryPatch::default()
     };
     registers::create::<ContextEntry>(&story.ctx, &story.by::<grant::ContextCreate>(OWNER)?, new).await?;
     Ok(())

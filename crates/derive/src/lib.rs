@@ -1,6 +1,9 @@
 //! Derives what follows from the fields of a struct.
 
+mod fields;
+mod filter;
 mod row;
+mod text;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -17,4 +20,35 @@ use syn::{DeriveInput, parse_macro_input};
 pub fn row(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     row::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements `attestry_domain::registers::Fields` for the fields of a register, and declares the struct of those that
+/// callers give: of `Risk` it is `RiskPatch`. The doc comment of a field is its description in the document.
+///
+/// | field | on creation | on change |
+/// |---|---|---|
+/// | `T` | required | optional |
+/// | `#[field(default)] T` | optional | optional |
+/// | `Option<T>` | optional or null | null clears it |
+/// | `#[field(own)]` | not accepted: the product sets it | not accepted |
+///
+/// On the wire its name is in camel case, unless `#[field(wire = "name")]` says otherwise.
+#[proc_macro_derive(Fields, attributes(field))]
+pub fn fields(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    fields::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements `attestry_domain::registers::Filter`: each field is an optional condition on the column of the same name.
+///
+/// | field | holds if the column |
+/// |---|---|
+/// | `Option<AnyOf<T>>` | is one of the values |
+/// | `Option<T>` | is the value |
+/// | `#[filter(has = "column")]` | contains the value |
+/// | `#[filter(at_least = "column")]` | is the value or more; the column is computed |
+#[proc_macro_derive(Filter, attributes(filter))]
+pub fn filter(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    filter::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

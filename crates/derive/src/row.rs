@@ -2,7 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Result, Type};
+use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Result};
+
+use crate::text::argument_of;
 
 /// The attributes of a field.
 #[derive(Default)]
@@ -39,10 +41,6 @@ impl Options {
     }
 }
 
-fn is_option(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
-}
-
 /// The code of a field: its columns, its part of reading, and its part of writing.
 struct Parts {
     name: Ident,
@@ -69,7 +67,7 @@ fn parts(field: &Field) -> Result<Parts> {
             write: quote!(crate::row::Row::write(&self.#name, values)?;),
             name,
         }
-    } else if options.json && is_option(ty) {
+    } else if options.json && argument_of(ty, "Option").is_some() {
         Parts {
             columns: one,
             read: quote!(cells.optional_json()?),

@@ -10,6 +10,7 @@ pub mod content;
 pub mod date;
 pub mod files;
 pub mod frameworks;
+pub mod given;
 pub mod id;
 pub mod identity;
 pub mod journal;

@@ -27,6 +27,8 @@ macro_rules! words {
             }
         }
 
+        $crate::given_as_text!($name);
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())

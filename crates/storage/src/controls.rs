@@ -2,13 +2,12 @@
 
 use attestry_db::{Error, Tx};
 use attestry_domain::access::Scope;
-use attestry_domain::control_fields;
 use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::ControlId;
 
 use crate::sql::{Columns, contains, id};
 
-control_fields!(stored Control in "controls");
+stored!(Control in "controls");
 
 statements! {
     LINKED = "SELECT id FROM controls WHERE org_id = $1 AND (policy_ids LIKE $2 ESCAPE '\\' OR task_ids LIKE $2 ESCAPE '\\' OR risk_ids LIKE $2 ESCAPE '\\' OR vendor_ids LIKE $2 ESCAPE '\\') ORDER BY id";

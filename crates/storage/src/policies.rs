@@ -3,18 +3,18 @@
 use std::collections::HashSet;
 
 use attestry_db::{Error, RowChange, Tx, Value};
+use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicyVersionId};
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicySignature, PolicyVersion};
-use attestry_domain::{Time, policy_fields};
 
 use crate::sql::{Columns, by_id, id, owned, page_params, read_page, time};
 use crate::table::read;
 
-policy_fields!(stored Policy in "policies");
+stored!(Policy in "policies");
 
 statements! {
     TO_SIGN = "SELECT id FROM policies p WHERE org_id = $1 AND archived = FALSE AND is_published = TRUE AND is_required_to_sign = TRUE AND NOT EXISTS (SELECT 1 FROM policy_signatures s WHERE s.org_id = $1 AND s.policy_id = p.id AND s.member_id = $2 AND s.ended_at IS NULL) ORDER BY id";

@@ -12,7 +12,7 @@ use attestry_domain::registers::scales::{Cell, Matrix, Rated};
 use attestry_domain::registers::{
     Compare, Condition, Filter, NEVER, RatingSide, Record, Register, RegisterSort, SortKey, Wanted,
 };
-use attestry_domain::row::Cells as _;
+use attestry_domain::row::{Cells as _, Row as DomainRow};
 
 use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
 use crate::table::{RowCells, value};
@@ -22,46 +22,23 @@ use crate::text::{Pages, kept, rows};
 const IDS_PER_STATEMENT: usize = 100;
 
 /// A register that is stored in a table.
-pub trait Stored: Register {
+pub trait Stored: Register + DomainRow {
     const TABLE: &'static str;
-    /// The columns of its fields, in the order in which they are read and bound.
-    const COLUMNS: &'static [&'static str];
 
     /// Returns its statements, which are built once.
     fn sql() -> &'static Statements;
-
-    fn read(cells: &mut RowCells<'_, '_>) -> Result<Self, Error>;
-
-    fn bind<'a>(&'a self, values: &mut Vec<Value<'a>>);
 }
 
-/// Implements [`Stored`] from a register's field table.
+/// Implements [`Stored`] for a register.
 macro_rules! stored {
-    (
-        [$name:ident in $table:literal]
-        $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*
-    ) => {
+    ($name:ident in $table:literal) => {
         impl $crate::registers::Stored for $name {
             const TABLE: &'static str = $table;
-            const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
 
             fn sql() -> &'static $crate::registers::Statements {
-                use std::sync::LazyLock;
-
-                use $crate::registers::Statements;
-
-                static SQL: LazyLock<Statements> = LazyLock::new(Statements::of::<$name>);
+                static SQL: std::sync::LazyLock<$crate::registers::Statements> =
+                    std::sync::LazyLock::new($crate::registers::Statements::of::<$name>);
                 &SQL
-            }
-
-            fn read(cells: &mut $crate::table::RowCells<'_, '_>) -> Result<Self, attestry_db::Error> {
-                use attestry_domain::row::Cells as _;
-
-                Ok(Self { $($field: cells.take()?),* })
-            }
-
-            fn bind<'a>(&'a self, values: &mut Vec<attestry_db::Value<'a>>) {
-                $(values.push($crate::table::value(attestry_domain::plain::Keep::plain(&self.$field)));)*
             }
         }
     };
@@ -97,17 +74,21 @@ const BEFORE: &str = "id, org_id, number";
 const AFTER: &str = "created_at, updated_at, version";
 const ONE: &str = " WHERE org_id = $1 AND id = $2";
 
+/// The columns that the insert and the update share.
+fn columns<R: Stored>() -> Vec<&'static str> {
+    let fields = R::FIELDS.iter().map(|field| field.column);
+    fields.chain(R::COMPUTED.iter().map(|computed| computed.column)).collect()
+}
+
 /// Builds an insert of `count` rows; the number comes last.
 fn inserted<R: Stored>(count: usize) -> String {
-    let computed = R::COMPUTED.iter().map(|computed| computed.column);
-    let names: Vec<&str> = R::COLUMNS.iter().copied().chain(computed).collect();
+    let names = columns::<R>();
     let values = rows(2 + names.len() + 3 + 1, count);
     format!("INSERT INTO {} (org_id, id, {}, {AFTER}, number) VALUES {values}", R::TABLE, names.join(", "))
 }
 
 fn set<R: Stored>() -> String {
-    let computed = R::COMPUTED.iter().map(|computed| computed.column);
-    let names = R::COLUMNS.iter().copied().chain(computed).chain(["updated_at", "version"]);
+    let names = columns::<R>().into_iter().chain(["updated_at", "version"]);
     let sets: Vec<String> = names.zip(3..).map(|(name, number)| format!("{name} = ${number}")).collect();
     format!("UPDATE {} SET {}{ONE}", R::TABLE, sets.join(", "))
 }
@@ -125,7 +106,7 @@ fn narrowed<R: Register>(sql: &str) -> String {
         sql = format!("{sql} AND {column} IN ($2, $3)");
         number = 4;
     }
-    for Condition { column, compare, kind } in R::Filter::CONDITIONS {
+    for Condition { column, compare, kind, .. } in R::Filter::CONDITIONS {
         let holds = match compare {
             Compare::Is => format!("{column} = ${number}"),
             // The only wildcard in the pattern is the underscore of a known word or id, which matches itself.
@@ -179,7 +160,7 @@ impl Listing {
 impl Statements {
     pub(crate) fn of<R: Stored>() -> Self {
         let table = R::TABLE;
-        let rows = format!("SELECT {BEFORE}, {}, {AFTER} FROM {table}", R::COLUMNS.join(", "));
+        let rows = format!("SELECT {BEFORE}, {}, {AFTER} FROM {table}", R::columns().join(", "));
         let count = format!("SELECT COUNT(*) FROM {table}");
         let some: Vec<String> = (2..IDS_PER_STATEMENT + 2).map(|number| format!("${number}")).collect();
         let some = format!("{rows} WHERE org_id = $1 AND id IN ({}) ORDER BY id", some.join(", "));
@@ -243,7 +224,7 @@ fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
         id: cells.take()?,
         organization_id: cells.take()?,
         number: cells.take()?,
-        fields: R::read(&mut cells)?,
+        fields: DomainRow::read(&mut cells)?,
         created_at: cells.take()?,
         updated_at: cells.take()?,
         version: cells.take()?,
@@ -252,7 +233,7 @@ fn read<R: Stored>(row: &Row<'_>) -> Result<Record<R>, Error> {
 
 /// Binds the values that the insert and the update share, after the organization and the id.
 fn bind<'a, R: Stored>(record: &'a Record<R>, values: &mut Vec<Value<'a>>) {
-    record.fields.bind(values);
+    values.extend(R::FIELDS.iter().map(|field| value(record.fields.field(field.column))));
     values.extend(R::COMPUTED.iter().map(|computed| value((computed.of)(&record.fields))));
 }
 
@@ -415,7 +396,7 @@ pub async fn delete<R: Stored>(t: &Tx<'_>, scope: &Scope, record: Id<R::Kind>) -
 fn conditions<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> Vec<Value<'a>> {
     let mut values = vec![id(scope.organization())];
     if R::HIDDEN.is_some() {
-        values.extend(wanted.filter.visibility().values().map(Value::Bool));
+        values.extend(R::visibility(&wanted.filter).values().map(Value::Bool));
     }
     values.extend(wanted.filter.values().into_iter().map(value));
     values.push(Value::from(wanted.q.as_deref().map(contains)));
@@ -430,7 +411,7 @@ fn listing<'a, R: Stored>(scope: &Scope, wanted: &'a Wanted<R>) -> (&'static Lis
         return (&R::sql().narrowed, conditions(scope, wanted));
     }
     let mut values = vec![id(scope.organization())];
-    let [shown, _] = wanted.filter.visibility().values();
+    let [shown, _] = R::visibility(&wanted.filter).values();
     values.extend(R::HIDDEN.map(|_| Value::Bool(shown)));
     (&R::sql().whole, values)
 }

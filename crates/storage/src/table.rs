@@ -15,7 +15,7 @@ use crate::text::kept;
 
 /// A cursor over the cells of a row.
 #[derive(Debug)]
-pub struct RowCells<'r, 's> {
+pub(crate) struct RowCells<'r, 's> {
     row: &'r DbRow<'s>,
     next: usize,
 }

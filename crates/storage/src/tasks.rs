@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use attestry_db::{Error, Row, Tx};
+use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{OrganizationId, TaskId, TaskTemplateId};
 use attestry_domain::tasks::{Frequency, Task};
-use attestry_domain::{Time, task_fields};
 
 use crate::sql::{Columns, id, time};
 
-task_fields!(stored Task in "tasks");
+stored!(Task in "tasks");
 
 statements! {
     TEMPLATES = "SELECT DISTINCT task_template_id FROM tasks WHERE org_id = $1 AND task_template_id IS NOT NULL";

@@ -6,14 +6,11 @@ use attestry_domain::JsonSchema;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::frameworks::FrameworkName;
-use attestry_domain::frameworks::controls::{
-    Control, ControlFilter, ControlPatch, ControlReadiness, Missing, Readiness,
-};
+use attestry_domain::frameworks::controls::{Control, ControlPatch, ControlReadiness, Missing, Readiness};
 use attestry_domain::id::{ControlId, kind};
 use attestry_domain::registers::Record;
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::links::Linking;
-use attestry_domain::{control_fields, control_filters};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{reference, schema};
@@ -35,9 +32,6 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::frameworks::RequirementIds;
 use crate::registers::{self, Extension, ExtensionView, Names, RegisterApi, View};
-
-control_fields!(wire Control);
-control_filters!(wire_filter ControlFilter);
 
 /// The extension of controls with their readiness.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use attestry_domain::id::kind;
 use attestry_domain::text::Text;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::streams::{self, done};
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::operations::schema;
 use attestry_http::request::caller::GrantedForLong;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::PathId;
@@ -36,16 +36,6 @@ attestry_domain::words! {
     Speaker {
         User = "user",
         Assistant = "assistant",
-    }
-}
-
-impl FromJson for Speaker {
-    fn from_json(json: &JsonValue) -> Result<Self, String> {
-        attestry_domain::Parse::parse(&json.text()?)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema_of::<Self>()
     }
 }
 

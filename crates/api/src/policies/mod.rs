@@ -2,21 +2,22 @@
 
 use attestry_app::identity::sessions;
 use attestry_app::{Ctx, policies};
+use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
 use attestry_domain::content::Body;
+use attestry_domain::content::content_example;
 use attestry_domain::id::{MemberId, kind};
 use attestry_domain::page::{Page, PageRequest};
-use attestry_domain::policies::{Policy, PolicyFilter, PolicyPatch, PolicySort};
+use attestry_domain::policies::{Policy, PolicyPatch, PolicySort};
+use attestry_domain::registers::Fields as _;
 use attestry_domain::registers::comments::CommentText;
 use attestry_domain::registers::{Record, Wanted};
-use attestry_domain::{Time, policy_fields, policy_filters};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::listed::Listed;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::BodyLimit;
 use attestry_http::request::path::PathId;
-use attestry_http::request::values::content_example;
 use attestry_http::request::wire::{Fields, Valid};
 use attestry_http::state::Api;
 use axum::extract::State;
@@ -26,7 +27,7 @@ use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 use utoipa::openapi::path::Parameter;
 
-use crate::registers::{self, Extension, ExtensionView, Names, RegisterApi, Wire};
+use crate::registers::{self, Extension, ExtensionView, Names, RegisterApi};
 
 pub(crate) mod chat;
 pub(crate) mod comparisons;
@@ -37,9 +38,6 @@ mod texts;
 pub(crate) mod versions;
 
 use texts::{Markdown, Texts, as_markdown, format_parameter};
-
-policy_fields!(wire Policy);
-policy_filters!(wire_filter PolicyFilter);
 
 /// The members who have signed a policy, and its text as Markdown if requested.
 #[derive(Debug)]

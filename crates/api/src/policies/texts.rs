@@ -1,12 +1,12 @@
 //! The text of a policy in requests and responses: editor nodes, and Markdown.
 
+use attestry_domain::content::content_example;
 use attestry_domain::content::{Body, Content, markdown, nodes};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::{FromQuery, Query};
-use attestry_http::request::values::content_example;
 use serde_json::json;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};

@@ -1,14 +1,10 @@
 //! `/v1/context`: facts about the organization.
 
 use attestry_domain::access::grant;
-use attestry_domain::registers::context_entries::{ContextEntry, ContextFilter};
-use attestry_domain::{context_fields, context_filters};
+use attestry_domain::registers::context_entries::ContextEntry;
 use serde_json::{Value, json};
 
 use crate::registers::{Names, Nothing, RegisterApi};
-
-context_fields!(wire ContextEntry);
-context_filters!(wire_filter ContextFilter);
 
 impl RegisterApi for ContextEntry {
     type Read = grant::ContextRead;

@@ -5,23 +5,42 @@ use std::marker::PhantomData;
 use attestry_app::registers::StoredRating;
 use attestry_domain::JsonSchema;
 use attestry_domain::id::Id;
+use attestry_domain::plain::PlainKind;
+use attestry_domain::registers::{Field, Mode};
 use attestry_http::answer::lists::{self, Numbered};
 use attestry_http::answer::tables::export::Shape;
 use attestry_http::answer::tables::{CSV, XLSX};
 use attestry_http::document::listed::{Listed, Operations};
 use attestry_http::document::operations::{Described, capitalized, json_of, reference, schema};
 use attestry_http::request::facts::Route;
+use attestry_http::request::wire::{described, or_null};
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::path::HttpMethod;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::matrix::{CellView, MatrixView};
-use super::{
-    AuthInfo, AuthenticatedUser, Extension, Field, How, Names, Narrowed, RegisterApi, as_of_parameter,
-};
+use super::{AuthInfo, AuthenticatedUser, Extension, Names, Narrowed, RegisterApi, as_of_parameter};
 use crate::registers::import::{ImportQuery, ImportResult, PreviewRow, TablePreview};
 use crate::service::audit_logs::EntryList;
+
+/// Returns the schema of a field.
+pub(super) fn schema_of_field(field: &Field) -> Value {
+    let schema = schema((field.schema)());
+    json!(described(if field.is_nullable { or_null(schema) } else { schema }, field.about))
+}
+
+/// Returns the schema of a field in a creation.
+fn schema_with_default(field: &Field) -> Value {
+    let mut schema = schema_of_field(field);
+    // An empty set or text is the obvious default and is not documented.
+    let is_set = field.kind == PlainKind::Words;
+    let default = field.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
+    if let Some(default) = default {
+        schema["default"] = default;
+    }
+    schema
+}
 
 struct Document<R>(PhantomData<fn() -> R>);
 
@@ -36,7 +55,7 @@ impl<R: RegisterApi> Document<R> {
             json!({"type": "string", "description": "A short name for it, never given to another one."}),
         );
         for field in R::FIELDS {
-            add(field.wire, field.schema());
+            add(field.wire, schema_of_field(field));
         }
         for live in R::LIVE {
             add(live.wire, json!({"type": "string", "enum": live.words, "description": live.about}));
@@ -55,9 +74,9 @@ impl<R: RegisterApi> Document<R> {
 
     fn body(whole: bool) -> Value {
         let given = || R::FIELDS.iter().filter(|field| field.is_given());
-        let required = given().filter(|field| whole && field.how == How::required);
+        let required = given().filter(|field| whole && field.mode == Mode::Required);
         let also = R::also_given().into_iter().map(|(wire, schema)| (wire.to_owned(), schema));
-        let of = |field: &Field| if whole { field.schema_with_default() } else { field.schema() };
+        let of = if whole { schema_with_default } else { schema_of_field };
         let properties = given().map(|field| (field.wire.to_owned(), of(field))).chain(also);
         let (about, example) = match (whole, R::example()) {
             (true, Value::Object(row)) => (

@@ -6,6 +6,7 @@ use attestry_app::FieldError;
 use attestry_app::identity::members;
 use attestry_app::registers::{Imported, ReadRow, RowErrors};
 use attestry_domain::plain::PlainKind;
+use attestry_domain::registers::Field;
 use attestry_domain::registers::risks::TreatmentStrategy;
 use attestry_domain::registers::scales::{Impact, Likelihood};
 use attestry_http::answer::lists;
@@ -29,7 +30,7 @@ use utoipa::openapi::path::Parameter;
 
 use crate::registers::meaning::{Directory, date, fields_of, flag, word};
 use crate::registers::workbook::{Cell, Unreadable, Workbook};
-use crate::registers::{ASSIGNEE, Field, RegisterApi};
+use crate::registers::{ASSIGNEE, RegisterApi};
 
 /// The maximum number of rows per import.
 const MAX_ROWS: usize = 5000;
@@ -323,7 +324,7 @@ enum Taken {
 
 /// Returns the values of an enum field.
 fn words_of(field: &Field) -> Vec<String> {
-    match field.schema()["enum"].as_array() {
+    match (field.schema)()["enum"].as_array() {
         Some(words) => words.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
         None => Vec::new(),
     }
@@ -380,7 +381,7 @@ fn rows_of<R: RegisterApi>(
         // An empty cell leaves the field out.
         for (cell, column) in row.iter().zip(&columns).filter(|(cell, _)| !cell.is_empty()) {
             if let Taken::Field(field, words) = column
-                && !(is_unrated && field.is_rating::<R>() && is_lowest(cell))
+                && !(is_unrated && R::RATINGS.iter().any(|side| side.has(field.column)) && is_lowest(cell))
                 && !(is_undecided
                     && field.wire == "treatmentStrategy"
                     && cell == TreatmentStrategy::default().as_str())

@@ -1,5 +1,5 @@
 //! The HTTP interface of all registers. The file of a register defines its names and permissions; bodies, views,
-//! filters and table columns come from the register's field tables in the domain.
+//! filters and table columns come from the fields of its struct in the domain.
 
 use attestry_app::Ctx;
 use attestry_app::core::history;
@@ -9,17 +9,16 @@ use attestry_domain::access::{AuthType, Grant, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::id::UserId;
 use attestry_domain::page::{Page, PageRequest};
-use attestry_domain::plain::{Plain, PlainKind};
-use attestry_domain::registers::{Record, Wanted};
+use attestry_domain::registers::{Condition, Filter, Record, Wanted};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::{self, Numbered};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::{Argument, BodyLimit, Facts};
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
-use attestry_http::request::wire::{Fields, described, or_null};
+use attestry_http::request::wire::Fields;
 use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
@@ -30,7 +29,6 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
-use utoipa::openapi::{RefOr, Schema};
 
 use crate::service::audit_logs::{EntryList, ListHistory, entries};
 
@@ -48,143 +46,6 @@ mod workbook;
 
 pub(crate) use document::{rated_routes, routes};
 pub(crate) use tables::{ASSIGNEE, columns};
-
-/// A field in the HTTP interface.
-#[derive(Debug)]
-pub(crate) struct Field {
-    pub(crate) wire: &'static str,
-    column: &'static str,
-    how: How,
-    pub(crate) kind: PlainKind,
-    schema: fn() -> RefOr<Schema>,
-    about: &'static str,
-    /// Its value when a creation leaves it out.
-    default: Option<fn() -> Value>,
-}
-
-/// The input mode of a field; see [`attestry_domain::registers`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(non_camel_case_types, reason = "the words of the tables")]
-pub(crate) enum How {
-    required,
-    default,
-    nullable,
-    own,
-    noted,
-}
-
-impl Field {
-    pub(crate) const fn new(
-        wire: &'static str,
-        column: &'static str,
-        how: How,
-        kind: PlainKind,
-        schema: fn() -> RefOr<Schema>,
-        about: &'static str,
-        default: Option<fn() -> Value>,
-    ) -> Self {
-        Self { wire, column, how, kind, schema, about, default }
-    }
-
-    /// Returns true if the caller can set the field.
-    pub(crate) fn is_given(&self) -> bool {
-        !matches!(self.how, How::own | How::noted)
-    }
-
-    /// Returns true if the field is part of a rating.
-    pub(crate) fn is_rating<R: RegisterApi>(&self) -> bool {
-        R::RATINGS.iter().any(|side| side.has(self.column))
-    }
-
-    /// Returns the schema of the field in a creation.
-    fn schema_with_default(&self) -> Value {
-        let mut schema = self.schema();
-        // An empty set or text is the obvious default and is not documented.
-        let is_set = self.kind == PlainKind::Words;
-        let default =
-            self.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
-        if let Some(default) = default {
-            schema["default"] = default;
-        }
-        schema
-    }
-
-    pub(crate) fn schema(&self) -> Value {
-        let schema = (self.schema)();
-        let can_be_null = matches!(self.how, How::nullable | How::noted);
-        json!(described(if can_be_null { or_null(schema) } else { schema }, self.about))
-    }
-}
-
-/// The HTTP side of a register's field table.
-pub(crate) trait Wire: Stored {
-    const FIELDS: &'static [Field];
-
-    /// Reads the body of a creation (`whole`) or of an update.
-    fn given_in(fields: &mut Fields, whole: bool) -> Option<Self::Patch>;
-
-    /// Returns the values in the order of the fields.
-    fn plain(&self) -> Vec<Plain<'_>>;
-}
-
-/// The HTTP side of a register's filter table.
-pub(crate) trait WireFilter: Sized {
-    fn read(query: &mut Query) -> Self;
-
-    fn parameters() -> Vec<Parameter>;
-}
-
-macro_rules! wire {
-    ([$name:ident] $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*) => {
-        impl $crate::registers::Wire for $name {
-            const FIELDS: &'static [$crate::registers::Field] = &[$($crate::registers::Field::new(
-                $wire,
-                stringify!($field),
-                $crate::registers::How::$how,
-                <$type as attestry_domain::plain::Keep>::KIND,
-                <$type as attestry_http::request::json::FromJson>::schema,
-                $about,
-                wire!(@default $how $type),
-            )),*];
-
-            fn given_in(fields: &mut attestry_http::request::wire::Fields, whole: bool) -> Option<Self::Patch> {
-                $(let $field = wire!(@read $how fields whole $wire);)*
-                Some(Self::Patch { $($field: $field?),* })
-            }
-
-            fn plain(&self) -> Vec<attestry_domain::plain::Plain<'_>> {
-                vec![$(attestry_domain::plain::Keep::plain(&self.$field)),*]
-            }
-        }
-    };
-    (@default default $type:ty) => {
-        Some(|| serde_json::json!(attestry_domain::plain::Keep::plain(&<$type>::default())))
-    };
-    (@default $how:ident $type:ty) => { None };
-    (@read required $fields:ident $whole:ident $wire:literal) => {
-        if $whole { $fields.required($wire).map(Some) } else { $fields.optional($wire) }
-    };
-    (@read default $fields:ident $whole:ident $wire:literal) => { $fields.optional($wire) };
-    (@read nullable $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
-    (@read own $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
-    (@read noted $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
-}
-
-macro_rules! wire_filter {
-    ([$name:ident] $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*) => {
-        impl $crate::registers::WireFilter for $name {
-            fn read(query: &mut attestry_http::request::query::Query) -> Self {
-                Self { $($field: wire_filter!(@read $compare query $wire)),* }
-            }
-
-            fn parameters() -> Vec<utoipa::openapi::path::Parameter> {
-                vec![$(attestry_http::answer::lists::parameter($wire, attestry_http::document::operations::schema_of::<$type>(), $about)),*]
-            }
-        }
-    };
-    (@read AnyOf $query:ident $wire:literal) => { $query.any_of($wire) };
-    (@read $compare:ident $query:ident $wire:literal) => { $query.get($wire) };
-}
 
 mod context_entries;
 mod risks;
@@ -204,7 +65,7 @@ pub(crate) struct Names {
 }
 
 /// A register that is served over HTTP.
-pub(crate) trait RegisterApi: Wire + Stored<Filter: WireFilter> {
+pub(crate) trait RegisterApi: Stored {
     type Read: Grant;
     /// The permission to see the whole register: histories and exports.
     type ReadAll: Grant;
@@ -529,7 +390,10 @@ impl<R: RegisterApi> Narrowed<R> {
     }
 
     fn parameters() -> Vec<Parameter> {
-        let mut all = R::Filter::parameters();
+        let of = |condition: &Condition| {
+            lists::parameter(condition.wire, schema((condition.schema)()), condition.about)
+        };
+        let mut all: Vec<Parameter> = R::Filter::CONDITIONS.iter().map(of).collect();
         let named_by = R::NAMED_BY;
         let about = format!(
             "Part of the {named_by} or the description, case-insensitive, or a reference such as `{}-14`.",

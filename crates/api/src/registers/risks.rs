@@ -1,14 +1,10 @@
 //! `/v1/risks`: the risk register.
 
 use attestry_domain::access::grant;
-use attestry_domain::registers::risks::{Risk, RiskFilter};
-use attestry_domain::{risk_fields, risk_filters};
+use attestry_domain::registers::risks::Risk;
 use serde_json::{Value, json};
 
 use crate::registers::{Names, Nothing, RegisterApi};
-
-risk_fields!(wire Risk);
-risk_filters!(wire_filter RiskFilter);
 
 impl RegisterApi for Risk {
     type Read = grant::RiskRead;

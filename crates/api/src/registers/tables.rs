@@ -11,7 +11,7 @@ use attestry_domain::date::Date;
 use attestry_domain::id::MemberId;
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_domain::plain::{Plain, PlainKind};
-use attestry_domain::registers::Record;
+use attestry_domain::registers::{Field, Record};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::tables::export::{Column, Shape, all_rows, download};
@@ -24,7 +24,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use http::Method;
 
-use super::{Field, Narrowed, RegisterApi};
+use super::{Narrowed, RegisterApi};
 use crate::registers::import::{ImportResult, Table, TablePreview};
 
 #[derive(Debug)]
@@ -76,20 +76,16 @@ fn cells<R: RegisterApi>(
     today: Date,
 ) -> Vec<Cell> {
     let mut cells = vec![text(record.id.to_string()), text(record.reference())];
-    let values = record.plain();
-    let value = |column: &str| {
-        let at = R::FIELDS.iter().position(|field| field.column == column);
-        at.and_then(|at| values.get(at))
-    };
     // A residual rating and a treatment that are only defaults are left empty.
     let is_empty = |column: &str| match column {
-        "treatment_strategy" => value("treatment_decided_at") == Some(&Plain::Null),
-        _ => R::RATINGS.get(1).is_some_and(|residual| {
-            residual.has(column) && value(residual.is_assessed) == Some(&Plain::Bool(false))
-        }),
+        "treatment_strategy" => record.field("treatment_decided_at") == Plain::Null,
+        _ => R::RATINGS.get(1).is_some_and(|residual| residual.has(column) && !record.is_rated(residual)),
     };
-    for (field, value) in R::FIELDS.iter().zip(&values) {
-        cells.push(if is_empty(field.column) { Plain::Null } else { value.clone().into_owned() });
+    for field in R::FIELDS {
+        cells.push(match is_empty(field.column) {
+            true => Plain::Null,
+            false => record.field(field.column).into_owned(),
+        });
         if field.wire == ASSIGNEE {
             let name = record.assignee().and_then(|member| assignees.get(&member));
             cells.push(name.map_or(Plain::Null, text));

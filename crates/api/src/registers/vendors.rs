@@ -1,14 +1,10 @@
 //! `/v1/vendors`: the vendor register.
 
 use attestry_domain::access::grant;
-use attestry_domain::registers::vendors::{Vendor, VendorFilter};
-use attestry_domain::{vendor_fields, vendor_filters};
+use attestry_domain::registers::vendors::Vendor;
 use serde_json::{Value, json};
 
 use crate::registers::{Names, Nothing, RegisterApi};
-
-vendor_fields!(wire Vendor);
-vendor_filters!(wire_filter VendorFilter);
 
 impl RegisterApi for Vendor {
     type Read = grant::VendorRead;

@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn what_is_named_by_its_content_is_kept() {
         assert!(is_named_by_content("/assets/console-e5rqHj4w.js"));
-        let copied = std::fs::read_dir("../../web/public/assets").expect("the folder of files that keep their names");
+        let copied =
+            std::fs::read_dir("../../web/public/assets").expect("the folder of files that keep their names");
         let mut names: Vec<String> =
             copied.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.extend(["index.html".to_owned(), "portal.js".to_owned(), "portal.css".to_owned()]);

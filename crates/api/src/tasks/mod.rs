@@ -5,8 +5,7 @@ pub(crate) mod templates;
 use attestry_app::tasks::{self, Move};
 use attestry_domain::access::{ChangeTasks, SeeTasks, grant};
 use attestry_domain::id::{MemberId, TaskId, kind};
-use attestry_domain::tasks::{Position, Task, TaskFilter, TaskStatus, templates as task_templates};
-use attestry_domain::{task_fields, task_filters};
+use attestry_domain::tasks::{Position, Task, TaskStatus, templates as task_templates};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Ids, Json as JsonValue, not_empty};
@@ -21,9 +20,6 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::registers::{Names, Nothing, RegisterApi};
-
-task_fields!(wire Task);
-task_filters!(wire_filter TaskFilter);
 
 impl RegisterApi for Task {
     type Read = SeeTasks;

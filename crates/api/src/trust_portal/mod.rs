@@ -10,8 +10,8 @@ use attestry_domain::access::grant;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::journal::sha256;
 use attestry_domain::portals::{
-    AgreementText, CertificateFramework, Days, DomainName, FriendlyUrl, PortalDocument, PortalPatch,
-    PortalStatus, Progress, Shown, Visibility,
+    AgreementText, CertificateFramework, Days, DomainName, FriendlyUrl, MAX_DOCUMENTS, PortalDocument,
+    PortalPatch, PortalStatus, Progress, Shown, Visibility,
 };
 use attestry_domain::text::{Email, LongText};
 use attestry_http::answer::conditions::{Conditions, with_tag};
@@ -19,7 +19,6 @@ use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, distinct};
-use attestry_http::request::values::MAX_DOCUMENTS;
 use attestry_http::request::wire::Valid;
 use attestry_http::state::Api;
 use axum::extract::State;

@@ -18,7 +18,7 @@ use attestry_domain::programme::catalogue::{ControlKey, ControlTemplate};
 use attestry_domain::programme::planner::{self, Existing, Plan, Planned};
 use attestry_domain::programme::scope::{Answers, Consequences, Question};
 use attestry_domain::programme::{OwnerRole, Owners, Programme, Settings};
-use attestry_domain::registers::context_entries::{ContextEntry, ContextPatch, Tags};
+use attestry_domain::registers::context_entries::{ContextEntry, ContextEntryPatch, Tags};
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
@@ -401,11 +401,11 @@ async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Res
         let wrong = |message: String| Error::internal(format!("question {}: {message}", question.key));
         let text = Parse::parse(&words).map_err(wrong)?;
         let Some(known) = known else {
-            let patch = ContextPatch {
+            let patch = ContextEntryPatch {
                 question: Some(Parse::parse(&question.question).map_err(wrong)?),
                 answer: Some(text),
                 tags: Some(Tags::new(vec!["scope".to_owned(), tag(question)]).map_err(wrong)?),
-                ..ContextPatch::default()
+                ..ContextEntryPatch::default()
             };
             made.push(registers::new::<ContextEntry>(c, &patch)?);
             continue;

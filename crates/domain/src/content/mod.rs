@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
+use crate::given::{Given, GivenJson};
 use crate::journal::canonical::canonical;
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 
 pub mod diff;
@@ -318,6 +321,34 @@ impl Default for Body {
     fn default() -> Self {
         Self(RawValue::from_string("[]".to_owned()).unwrap_or_default().into())
     }
+}
+
+impl JsonSchema for Body {
+    fn json_schema() -> Value {
+        json!({
+            "type": "array", "items": {"$ref": "#/components/schemas/EditorNode"},
+            "examples": [content_example()]
+        })
+    }
+}
+
+impl Given for Body {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        let nodes: Value = json.value()?;
+        Self::of(&nodes::read(&nodes)?).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns an example of editor content.
+pub fn content_example() -> Value {
+    json!([
+        {"type": "heading", "attrs": {"level": 2}, "content": [{"type": "text", "text": "Purpose"}]},
+        {"type": "paragraph", "content": [
+            {"type": "text", "text": "Who may see what, and "},
+            {"type": "text", "marks": [{"type": "bold"}], "text": "why"},
+            {"type": "text", "text": "."}
+        ]}
+    ])
 }
 
 impl PartialEq for Body {

@@ -5,58 +5,75 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::id::{PolicyId, TaskId, kind};
+use crate::date::Date;
+use crate::id::{MemberId, PolicyId, RequirementId, RiskId, TaskId, VendorId, kind};
 use crate::plain::Plain;
+use crate::programme::catalogue::ControlKey;
+use crate::registers::any_of::AnyOf;
+use crate::registers::id_set::IdSet;
 use crate::registers::links::{Linking, Links, TooManyLinks};
-use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT};
+use crate::row::Row;
+use crate::text::{AnyText, Name};
+use crate::words::Department;
 
-/// Every field of a control.
-#[macro_export]
-macro_rules! control_fields {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            name "name" required $crate::text::Name = "The measure, in a few words.";
-            description "description" default $crate::text::AnyText = "A description of how it is done.";
-            department "department" nullable $crate::words::Department = "The department that runs it.";
-            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who owns it.";
-            review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed.";
-            requirement_ids "requirementIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Requirement> = "The requirements it meets, of any frameworks.";
-            policy_ids "policyIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Policy> = "The policies that prescribe it.";
-            task_ids "taskIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Task> = "The tasks whose evidence proves it.";
-            risk_ids "riskIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Risk> = "The risks it treats.";
-            catalogue_key "catalogueKey" noted $crate::programme::catalogue::ControlKey = "The control of the catalogue it was created from.";
-            vendor_ids "vendorIds" default $crate::registers::id_set::IdSet<$crate::id::kind::Vendor> = "The vendors it is about.";
-        }
-    };
+/// The fields of a control.
+#[derive(Clone, Debug, PartialEq, Eq, Row, Fields)]
+pub struct Control {
+    /// The measure, in a few words.
+    pub name: Name,
+    /// A description of how it is done.
+    #[field(default)]
+    pub description: AnyText,
+    /// The department that runs it.
+    pub department: Option<Department>,
+    /// The active member who owns it.
+    pub assignee_id: Option<MemberId>,
+    /// When it is to be reviewed.
+    pub review_date: Option<Date>,
+    /// The requirements it meets, of any frameworks.
+    #[field(default)]
+    pub requirement_ids: IdSet<kind::Requirement>,
+    /// The policies that prescribe it.
+    #[field(default)]
+    pub policy_ids: IdSet<kind::Policy>,
+    /// The tasks whose evidence proves it.
+    #[field(default)]
+    pub task_ids: IdSet<kind::Task>,
+    /// The risks it treats.
+    #[field(default)]
+    pub risk_ids: IdSet<kind::Risk>,
+    /// The control of the catalogue it was created from.
+    #[field(own)]
+    pub catalogue_key: Option<ControlKey>,
+    /// The vendors it is about.
+    #[field(default)]
+    pub vendor_ids: IdSet<kind::Vendor>,
 }
 
-/// The filters of the list of controls.
-#[macro_export]
-macro_rules! control_filters {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only controls of this department.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only controls this member owns.";
-            requirement_id "requirementId" Has requirement_ids $crate::id::RequirementId = "Only controls that meet this requirement.";
-            policy_id "policyId" Has policy_ids $crate::id::PolicyId = "Only controls this policy prescribes.";
-            task_id "taskId" Has task_ids $crate::id::TaskId = "Only controls this task proves.";
-            risk_id "riskId" Has risk_ids $crate::id::RiskId = "Only controls that treat this risk.";
-            vendor_id "vendorId" Has vendor_ids $crate::id::VendorId = "Only controls about this vendor.";
-        }
-    };
+/// The filter values of a list of controls.
+#[derive(Clone, Debug, Default, Filter)]
+pub struct ControlFilter {
+    /// Only controls of this department.
+    pub department: Option<AnyOf<Department>>,
+    /// Only controls this member owns.
+    pub assignee_id: Option<AnyOf<MemberId>>,
+    /// Only controls that meet this requirement.
+    #[filter(has = "requirement_ids")]
+    pub requirement_id: Option<RequirementId>,
+    /// Only controls this policy prescribes.
+    #[filter(has = "policy_ids")]
+    pub policy_id: Option<PolicyId>,
+    /// Only controls this task proves.
+    #[filter(has = "task_ids")]
+    pub task_id: Option<TaskId>,
+    /// Only controls that treat this risk.
+    #[filter(has = "risk_ids")]
+    pub risk_id: Option<RiskId>,
+    /// Only controls about this vendor.
+    #[filter(has = "vendor_ids")]
+    pub vendor_id: Option<VendorId>,
 }
-
-use crate::{register_filter, register_structs};
-
-control_fields!(register_structs
-    /// The fields of a control.
-    Control ControlPatch);
-
-control_filters!(register_filter
-    /// The filter values of a list of controls.
-    ControlFilter of Control);
 
 crate::register_sort! {
     /// The sort keys of the list of controls.

@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::id::{FrameworkId, RequirementId};
 use crate::journal::sha256;
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 
 pub mod drafts;
@@ -179,6 +181,12 @@ impl Parse for FrameworkName {
             Some(id) => Ok(Self::Id(id)),
             None => alias(text).map(Self::Alias),
         }
+    }
+}
+
+impl JsonSchema for FrameworkName {
+    fn json_schema() -> Value {
+        json!({"type": "string", "examples": ["iso_27001"], "description": "A framework's id or alias."})
     }
 }
 

@@ -1,9 +1,14 @@
 //! API keys. A key acts as the member who created it, with that member's permissions at most.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::access::{Permission, Permissions};
+use crate::given::{Given, GivenJson};
 use crate::id::{ApiKeyId, MemberId, OrganizationId};
+use crate::json_schema::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -73,6 +78,26 @@ impl Scopes {
 impl Serialize for Scopes {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.words().serialize(serializer)
+    }
+}
+
+impl JsonSchema for Scopes {
+    fn json_schema() -> Value {
+        let words: Vec<&str> = Permission::ALL.iter().map(|p| p.as_str()).chain([Self::ALL_WORD]).collect();
+        json!({
+            "type": "array", "items": {"type": "string", "enum": words}, "minItems": 1,
+            "examples": [["member:read"]]
+        })
+    }
+}
+
+impl Given for Scopes {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        let words = json.each(2 * Permission::ALL.len(), |word| word.text().map(Cow::into_owned))?;
+        if words.is_empty() {
+            return Err("must hold at least one scope".to_owned());
+        }
+        Self::read(words.iter().map(String::as_str))
     }
 }
 

@@ -8,16 +8,25 @@ pub mod templates;
 pub mod version;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::access::{Denied, Permission, Scope};
-use crate::content::Body;
+use crate::content::{self, Body};
 use crate::date::Date;
-use crate::id::{AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
+use crate::given::{Given, GivenJson};
+use crate::id::{
+    AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyTemplateId, PolicyVersionId,
+    kind,
+};
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::policies::version::VersionNumber;
-use crate::registers::{Actions, Computed, Register, SEARCH_TEXT, Visibility};
+use crate::registers::any_of::AnyOf;
+use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT, Visibility};
 use crate::tasks::Frequency;
+use crate::text::{AnyText, Name};
 use crate::time::Time;
+use crate::words::Department;
 
 crate::words! {
     #[derive(Default)]
@@ -71,68 +80,101 @@ impl Keep for On {
     }
 }
 
-/// Every field of a policy.
-#[macro_export]
-macro_rules! policy_fields {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            name "name" required $crate::text::Name = "The policy's name.";
-            description "description" default $crate::text::AnyText = "Its subject, in a sentence or two.";
-            status "status" own $crate::policies::PolicyStatus = "The status. Changing the name, the description, the content or the file makes it a draft again; members go on seeing the version that is published.";
-            content "content" default $crate::content::Body = "Its text, as the nodes of a rich-text editor.";
-            file_id "fileId" nullable $crate::id::AttachmentId = "A PDF or Word file attached to the policy, which is its text in place of `content`.";
-            frequency "frequency" nullable $crate::policies::ReviewFrequency = "The review interval. Publishing sets the next `reviewDate`.";
-            department "department" nullable $crate::words::Department = "The department it belongs to.";
-            is_required_to_sign "isRequiredToSign" default $crate::policies::On = "True if members have to sign it.";
-            due_date "dueDate" nullable $crate::date::Date = "The day by which it is to be published.";
-            review_date "reviewDate" nullable $crate::date::Date = "When it is to be reviewed. On that day a published policy goes back to `needs_review`.";
-            is_archived "isArchived" default bool = "True if it is out of use. Members no longer see it.";
-            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who looks after it.";
-            approver_id "approverId" noted $crate::id::MemberId = "The member who is asked to approve it, or approved it.";
-            submitted_by_id "submittedById" noted $crate::id::MemberId = "The member who asked for the approval.";
-            policy_template_id "policyTemplateId" noted $crate::id::PolicyTemplateId = "The template it was made from.";
-            is_published "isPublished" own bool = "True if a version is published.";
-            current_version "currentVersion" noted $crate::policies::version::VersionNumber = "The number of the version that is published.";
-            current_version_id "currentVersionId" noted $crate::id::PolicyVersionId = "The version that is published.";
-            first_published_at "firstPublishedAt" noted $crate::time::Time = "When its first version was published.";
-            last_published_at "lastPublishedAt" noted $crate::time::Time = "When it was published last.";
-            last_archived_at "lastArchivedAt" noted $crate::time::Time = "When it was archived last.";
-        }
-    };
+impl JsonSchema for On {
+    fn json_schema() -> Value {
+        json!({"type": "boolean", "default": true})
+    }
 }
 
-/// The filters of the list of policies.
-#[macro_export]
-macro_rules! policy_filters {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::policies::PolicyStatus> = "Only policies with this status.";
-            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only policies of this department.";
-            frequency "frequency" AnyOf frequency $crate::registers::any_of::AnyOf<$crate::policies::ReviewFrequency> = "Only policies that are reviewed this often.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member looks after.";
-            approver_id "approverId" AnyOf approver_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only policies this member is asked to approve, or approved.";
-            is_required_to_sign "isRequiredToSign" Is is_required_to_sign bool = "Only policies that members have to sign, or only the others.";
-            is_published "isPublished" Is is_published bool = "Only policies of which a version is published, or only the others.";
-            is_archived "isArchived" Is is_archived bool = "true lists the archived policies, which are left out otherwise.";
-        }
-    };
+impl Given for On {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        bool::given(json).map(Self)
+    }
 }
 
 use crate::row::Row;
-use crate::{register_filter, register_structs};
+/// The fields of a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Row, Fields)]
+pub struct Policy {
+    /// The policy's name.
+    pub name: Name,
+    /// Its subject, in a sentence or two.
+    #[field(default)]
+    pub description: AnyText,
+    /// The status. Changing the name, the description, the content or the file makes it a draft again; members go on
+    /// seeing the version that is published.
+    #[field(own)]
+    pub status: PolicyStatus,
+    /// Its text, as the nodes of a rich-text editor.
+    #[field(default)]
+    pub content: content::Body,
+    /// A PDF or Word file attached to the policy, which is its text in place of `content`.
+    pub file_id: Option<AttachmentId>,
+    /// The review interval. Publishing sets the next `reviewDate`.
+    pub frequency: Option<ReviewFrequency>,
+    /// The department it belongs to.
+    pub department: Option<Department>,
+    /// True if members have to sign it.
+    #[field(default)]
+    pub is_required_to_sign: On,
+    /// The day by which it is to be published.
+    pub due_date: Option<Date>,
+    /// When it is to be reviewed. On that day a published policy goes back to `needs_review`.
+    pub review_date: Option<Date>,
+    /// True if it is out of use. Members no longer see it.
+    #[field(default)]
+    pub is_archived: bool,
+    /// The active member who looks after it.
+    pub assignee_id: Option<MemberId>,
+    /// The member who is asked to approve it, or approved it.
+    #[field(own)]
+    pub approver_id: Option<MemberId>,
+    /// The member who asked for the approval.
+    #[field(own)]
+    pub submitted_by_id: Option<MemberId>,
+    /// The template it was made from.
+    #[field(own)]
+    pub policy_template_id: Option<PolicyTemplateId>,
+    /// True if a version is published.
+    #[field(own)]
+    pub is_published: bool,
+    /// The number of the version that is published.
+    #[field(own)]
+    pub current_version: Option<VersionNumber>,
+    /// The version that is published.
+    #[field(own)]
+    pub current_version_id: Option<PolicyVersionId>,
+    /// When its first version was published.
+    #[field(own)]
+    pub first_published_at: Option<Time>,
+    /// When it was published last.
+    #[field(own)]
+    pub last_published_at: Option<Time>,
+    /// When it was archived last.
+    #[field(own)]
+    pub last_archived_at: Option<Time>,
+}
 
-policy_fields!(register_structs
-    /// The fields of a policy.
-    Policy PolicyPatch);
-
-policy_filters!(register_filter
 /// The filter values of a list of policies.
-PolicyFilter of Policy lists |filter| match filter.is_archived {
-    Some(true) => Visibility::Hidden,
-    _ => Visibility::Shown,
-});
+#[derive(Clone, Debug, Default, Filter)]
+pub struct PolicyFilter {
+    /// Only policies with this status.
+    pub status: Option<AnyOf<PolicyStatus>>,
+    /// Only policies of this department.
+    pub department: Option<AnyOf<Department>>,
+    /// Only policies that are reviewed this often.
+    pub frequency: Option<AnyOf<ReviewFrequency>>,
+    /// Only policies this member looks after.
+    pub assignee_id: Option<AnyOf<MemberId>>,
+    /// Only policies this member is asked to approve, or approved.
+    pub approver_id: Option<AnyOf<MemberId>>,
+    /// Only policies that members have to sign, or only the others.
+    pub is_required_to_sign: Option<bool>,
+    /// Only policies of which a version is published, or only the others.
+    pub is_published: Option<bool>,
+    /// true lists the archived policies, which are left out otherwise.
+    pub is_archived: Option<bool>,
+}
 
 crate::register_sort! {
     /// The sort keys of the list of policies.
@@ -251,6 +293,13 @@ impl Register for Policy {
     const TELLS: bool = true;
 
     crate::register_basics!(name, reviewed);
+
+    fn visibility(filter: &PolicyFilter) -> Visibility {
+        match filter.is_archived {
+            Some(true) => Visibility::Hidden,
+            _ => Visibility::Shown,
+        }
+    }
 
     fn file(&self) -> Option<AttachmentId> {
         self.file_id

@@ -1,7 +1,10 @@
 //! The number of a published version, starting at 1.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use crate::given::{Given, GivenJson};
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::text::Parse;
 
@@ -43,5 +46,17 @@ impl Keep for VersionNumber {
 
     fn kept(value: Plain<'_>) -> Result<Self, String> {
         i64::kept(value).map(Self)
+    }
+}
+
+impl JsonSchema for VersionNumber {
+    fn json_schema() -> Value {
+        json!({"type": "integer", "minimum": 1})
+    }
+}
+
+impl Given for VersionNumber {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        Self::kept(Plain::Int(json.value()?))
     }
 }

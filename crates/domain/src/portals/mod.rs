@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Host;
 
+use crate::given::{Given, GivenJson};
 use crate::id::{CertificateId, MemberId, OrganizationId, PolicyId, PortalPostId, SubscriberId};
 use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
@@ -136,6 +137,19 @@ impl<'de> Deserialize<'de> for PortalDocument {
 impl JsonSchema for PortalDocument {
     fn json_schema() -> Value {
         json!({"type": "string", "maxLength": 40, "examples": ["iso_27001"]})
+    }
+}
+
+/// The maximum number of documents in one request.
+pub const MAX_DOCUMENTS: usize = 1_000;
+
+impl Given for Vec<PortalDocument> {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        json.each(MAX_DOCUMENTS, PortalDocument::given)
+    }
+
+    fn accepted() -> Value {
+        json!({"type": "array", "items": PortalDocument::json_schema(), "maxItems": MAX_DOCUMENTS})
     }
 }
 
@@ -289,6 +303,13 @@ impl Keep for Days {
 impl JsonSchema for Days {
     fn json_schema() -> Value {
         json!({"type": "integer", "minimum": 1, "maximum": Self::MAX, "examples": [30]})
+    }
+}
+
+impl Given for Days {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        let days = json.whole().and_then(Self::new);
+        days.ok_or_else(|| format!("must be a whole number from 1 to {}", Self::MAX))
     }
 }
 

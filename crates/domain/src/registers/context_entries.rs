@@ -1,15 +1,21 @@
 //! Facts about the organization: questions and answers that statements of applicability are filled from and that are
 //! passed to the assistant.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::id::kind;
+use crate::date::Date;
+use crate::given::{Given, GivenJson};
+use crate::id::{MemberId, kind};
 use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::{Actions, Computed, Register, SEARCH_TEXT};
+use crate::registers::any_of::AnyOf;
+use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT};
+use crate::row::Row;
+use crate::text::{AnyText, Name};
 
 /// The topics of an entry: unique words of lowercase letters, digits and underscores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +75,18 @@ impl Keep for Tags {
     }
 }
 
+impl JsonSchema for Tags {
+    fn json_schema() -> Value {
+        json!({"type": "array", "items": Tag::json_schema(), "maxItems": Self::MAX})
+    }
+}
+
+impl Given for Tags {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        Self::new(json.each(Self::MAX, |item| item.text().map(Cow::into_owned))?)
+    }
+}
+
 /// A tag to search for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(String);
@@ -102,42 +120,33 @@ impl JsonSchema for Tag {
     }
 }
 
-/// Every field of an entry.
-#[macro_export]
-macro_rules! context_fields {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            question "question" required $crate::text::Name = "A question about the organization.";
-            answer "answer" default $crate::text::AnyText = "The answer. Begin with yes or no where that answers it.";
-            tags "tags" default $crate::registers::context_entries::Tags = "Its topics. `premises`, `development` and `outsourced_development` decide which controls a statement of applicability leaves out.";
-            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who keeps it true.";
-            review_date "reviewDate" nullable $crate::date::Date = "When it is to be looked at again.";
-        }
-    };
+/// The fields of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Row, Fields)]
+pub struct ContextEntry {
+    /// A question about the organization.
+    pub question: Name,
+    /// The answer. Begin with yes or no where that answers it.
+    #[field(default)]
+    pub answer: AnyText,
+    /// Its topics. `premises`, `development` and `outsourced_development` decide which controls a statement of
+    /// applicability leaves out.
+    #[field(default)]
+    pub tags: Tags,
+    /// The active member who keeps it true.
+    pub assignee_id: Option<MemberId>,
+    /// When it is to be looked at again.
+    pub review_date: Option<Date>,
 }
 
-/// The filters of the list of entries.
-#[macro_export]
-macro_rules! context_filters {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            tag "tag" Has tags $crate::registers::context_entries::Tag = "Only entries with this tag.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only entries this member keeps true.";
-        }
-    };
+/// The filter values of a list of entries.
+#[derive(Clone, Debug, Default, Filter)]
+pub struct ContextFilter {
+    /// Only entries with this tag.
+    #[filter(has = "tags")]
+    pub tag: Option<Tag>,
+    /// Only entries this member keeps true.
+    pub assignee_id: Option<AnyOf<MemberId>>,
 }
-
-use crate::{register_filter, register_structs};
-
-context_fields!(register_structs
-    /// The fields of an entry.
-    ContextEntry ContextPatch);
-
-context_filters!(register_filter
-    /// The filter values of a list of entries.
-    ContextFilter of ContextEntry);
 
 crate::register_sort! {
     /// The sort keys of the list of entries.

@@ -3,8 +3,11 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 
+use crate::given::{Given, GivenJson};
 use crate::id::{Id, Kind};
+use crate::json_schema::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 
 /// Unique ids in ascending order.
@@ -97,5 +100,17 @@ impl<K: Kind> Keep for IdSet<K> {
         let Plain::Text(text) = value else { return Ok(Self::default()) };
         let read = |word: &str| Id::read(word).ok_or_else(|| format!("{word:?} is not such an id"));
         text.split_whitespace().map(read).collect::<Result<_, _>>().map(Self::new)
+    }
+}
+
+impl<K: Kind> JsonSchema for IdSet<K> {
+    fn json_schema() -> Value {
+        json!({"type": "array", "items": Id::<K>::json_schema(), "maxItems": Self::MAX})
+    }
+}
+
+impl<K: Kind> Given for IdSet<K> {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        json.each(Self::MAX, Id::given).map(Self::new)
     }
 }

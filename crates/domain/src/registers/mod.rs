@@ -1,16 +1,6 @@
-//! Registers: the common parts of risks, vendors and similar resources. The file of a register lists its fields once,
-//! in a table that is a macro. Each layer generates its own code from that table: here the structs, in storage the
-//! columns, in the API the bodies, the views and the columns of an export.
-//!
-//! A line of the table has the field, its name on the wire, its mode, its type and its description.
-//!
-//! | mode | on creation | on change | stored as |
-//! |---|---|---|---|
-//! | `required` | required | optional | `T` |
-//! | `default` | optional | optional | `T` |
-//! | `nullable` | optional or null | null clears it | `Option<T>` |
-//! | `own` | not accepted: the product sets it | not accepted | `T` |
-//! | `noted` | not accepted: the product sets it, possibly later | not accepted | `Option<T>` |
+//! Registers: the common parts of risks, vendors and similar resources. A register is a struct with its fields, from
+//! which `#[derive(Fields)]` generates what the layers need: the input, the stored and the recorded form, and a table of
+//! the fields for bodies, views, imports, exports and the document. A struct with `#[derive(Filter)]` has its filters.
 
 pub mod any_of;
 pub mod attachments;
@@ -34,6 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::access::{Denied, Scope};
 use crate::date::Date;
+use crate::given::{GivenBody, GivenQuery};
 use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
 use crate::json_schema::JsonSchema;
 use crate::page::{After, Key, Sort};
@@ -42,10 +33,52 @@ use crate::registers::links::{Linking, Links, TooManyLinks};
 use crate::registers::scales::Cell;
 use crate::time::Time;
 
-/// The code that is generated from a table of fields.
+pub use attestry_derive::{Fields, Filter};
+
+/// The input mode of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A creation must set it.
+    Required,
+    /// A creation that leaves it out sets its default.
+    Default,
+    /// It may be null.
+    Nullable,
+    /// Only the product sets it.
+    Own,
+}
+
+/// A field of a register.
+#[derive(Debug)]
+pub struct Field {
+    /// Its name on the wire.
+    pub wire: &'static str,
+    pub column: &'static str,
+    pub mode: Mode,
+    pub is_nullable: bool,
+    pub kind: PlainKind,
+    pub about: &'static str,
+    pub schema: fn() -> Value,
+    /// Its value when a creation leaves it out.
+    pub default: Option<fn() -> Value>,
+}
+
+impl Field {
+    /// Returns true if callers can set it.
+    pub fn is_given(&self) -> bool {
+        self.mode != Mode::Own
+    }
+}
+
+/// The fields of a register, which the derive macro of the same name implements.
 pub trait Fields: Clone + fmt::Debug + PartialEq + Send + Sync + Sized + 'static {
     /// The input: all required fields on creation, any fields on change.
     type Patch: Clone + fmt::Debug + Default + Send + Sync + 'static;
+
+    const FIELDS: &'static [Field];
+
+    /// Reads the input of a creation (`whole`) or of a change from a body.
+    fn given_in<B: GivenBody>(body: &mut B, whole: bool) -> Option<Self::Patch>;
 
     /// Creates the fields from the input; `None` when a required field is missing.
     fn given(patch: Self::Patch) -> Option<Self>;
@@ -65,7 +98,7 @@ pub trait Fields: Clone + fmt::Debug + PartialEq + Send + Sync + Sized + 'static
 /// The properties and rules of a register.
 pub trait Register: Fields {
     type Kind: Kind;
-    type Filter: Filter<Self>;
+    type Filter: Filter;
     type Sort: RegisterSort;
 
     /// The prefix of its references: `R` in `R-14`.
@@ -116,6 +149,11 @@ pub trait Register: Fields {
     /// Returns true when the actor may see this row, in addition to the permission to see such rows at all.
     fn is_visible(&self, _scope: &Scope) -> bool {
         true
+    }
+
+    /// The rows that a filter lists; by default those that are not hidden.
+    fn visibility(_filter: &Self::Filter) -> Visibility {
+        Visibility::Shown
     }
 
     /// Restricts a list to the rows that the actor may see; false when there are none.
@@ -251,6 +289,10 @@ pub enum Compare {
 /// An optional condition of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition {
+    /// The query parameter.
+    pub wire: &'static str,
+    pub about: &'static str,
+    pub schema: fn() -> Value,
     pub column: &'static str,
     pub compare: Compare,
     pub kind: PlainKind,
@@ -275,20 +317,28 @@ impl Visibility {
     }
 }
 
-/// The conditions of one register.
-pub trait Filter<R>: Clone + fmt::Debug + Default + Send + Sync + 'static {
+impl Condition {
+    /// Returns true when a row matches. It is the same rule as in the SQL statement, for historical rows.
+    fn takes<R: Register>(&self, row: &R, wanted: &Plain<'_>) -> bool {
+        match (self.compare, row.field(self.column), wanted) {
+            (_, _, Plain::Null) => true,
+            (Compare::Is, own, wanted) => own == *wanted,
+            (Compare::AnyOf, Plain::Text(own), Plain::Text(wanted)) => wanted.contains(&format!(",{own},")),
+            (Compare::Has, Plain::Text(all), Plain::Text(wanted)) => all.contains(&**wanted),
+            (Compare::AnyOf | Compare::Has, ..) => false,
+            (Compare::AtLeast, _, wanted) => row.computed(self.column) >= *wanted,
+        }
+    }
+}
+
+/// The conditions of one register, which the derive macro of the same name implements.
+pub trait Filter: Clone + fmt::Debug + Default + Send + Sync + 'static {
     const CONDITIONS: &'static [Condition];
+
+    fn read<Q: GivenQuery>(query: &mut Q) -> Self;
 
     /// The requested values, in the order of the conditions; null matches anything.
     fn values(&self) -> Vec<Plain<'_>>;
-
-    /// The rows that are listed; by default those that are not hidden.
-    fn visibility(&self) -> Visibility {
-        Visibility::Shown
-    }
-
-    /// Returns true when a row matches. It is the same rule as in the SQL statement, for historical rows.
-    fn takes(&self, row: &R) -> bool;
 }
 
 /// The key of a sorted list.
@@ -364,8 +414,11 @@ impl<R: Register> Wanted<R> {
             Plain::Text(text) => text.contains(&q.to_lowercase()),
             _ => false,
         };
-        self.filter.visibility().values().contains(&hidden)
-            && self.filter.takes(&row.fields)
+        R::visibility(&self.filter).values().contains(&hidden)
+            && R::Filter::CONDITIONS
+                .iter()
+                .zip(self.filter.values())
+                .all(|(condition, wanted)| condition.takes(&row.fields, &wanted))
             && self.q.as_ref().is_none_or(|q| found(q) || self.number() == Some(row.number))
             && self.due_by.is_none_or(|by| row.fields.due().is_some_and(|date| date <= by))
     }
@@ -505,76 +558,6 @@ pub fn take<T: DeserializeOwned>(state: &mut Map<String, Value>, name: &str) -> 
     serde_json::from_value(state.remove(name).unwrap_or_default())
 }
 
-/// Generates the structs of a table of fields.
-#[macro_export]
-macro_rules! register_structs {
-    (@kept nullable $type:ty) => { Option<$type> };
-    (@kept noted $type:ty) => { Option<$type> };
-    (@kept $how:ident $type:ty) => { $type };
-    (@patch nullable $type:ty) => { $crate::Patch<$type> };
-    (@patch own $type:ty) => { () };
-    (@patch noted $type:ty) => { () };
-    (@patch $how:ident $type:ty) => { Option<$type> };
-    (@given required $value:expr) => { $value? };
-    (@given default $value:expr) => { $value.unwrap_or_default() };
-    (@given nullable $value:expr) => { $value.into_option() };
-    (@given own $value:expr) => { Default::default() };
-    (@given noted $value:expr) => { None };
-    (@patched nullable $value:expr, $before:expr) => { $value.apply($before.clone()) };
-    (@patched own $value:expr, $before:expr) => { $before.clone() };
-    (@patched noted $value:expr, $before:expr) => { $before.clone() };
-    (@patched $how:ident $value:expr, $before:expr) => { $value.unwrap_or_else(|| $before.clone()) };
-    (@recorded own $state:ident $wire:literal) => { $crate::registers::take::<Option<_>>($state, $wire)?.unwrap_or_default() };
-    (@recorded default $state:ident $wire:literal) => { $crate::register_structs!(@recorded own $state $wire) };
-    (@recorded $how:ident $state:ident $wire:literal) => { $crate::registers::take($state, $wire)? };
-    (
-        [$(#[$meta:meta])* $name:ident $patch:ident]
-        $($field:ident $wire:literal $how:ident $type:ty = $about:literal;)*
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $name {
-            $(#[doc = $about] pub $field: $crate::register_structs!(@kept $how $type)),*
-        }
-
-        #[doc = concat!("The given fields of a [`", stringify!($name), "`].")]
-        #[derive(Clone, Debug, Default)]
-        pub struct $patch {
-            $(#[doc = $about] pub $field: $crate::register_structs!(@patch $how $type)),*
-        }
-
-        impl $crate::registers::Fields for $name {
-            type Patch = $patch;
-
-            fn given(patch: $patch) -> Option<Self> {
-                Some(Self { $($field: $crate::register_structs!(@given $how patch.$field)),* })
-            }
-
-            fn patched(&self, patch: $patch) -> Self {
-                Self { $($field: $crate::register_structs!(@patched $how patch.$field, self.$field)),* }
-            }
-
-            fn recorded(
-                state: &mut serde_json::Map<String, serde_json::Value>,
-            ) -> Result<Self, serde_json::Error> {
-                Ok(Self { $($field: $crate::register_structs!(@recorded $how state $wire)),* })
-            }
-
-            fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                $(map.serialize_entry($wire, &self.$field)?;)*
-                Ok(())
-            }
-
-            fn field(&self, column: &str) -> $crate::plain::Plain<'_> {
-                match column {
-                    $(stringify!($field) => $crate::plain::Keep::plain(&self.$field),)*
-                    _ => $crate::plain::Plain::Null,
-                }
-            }
-        }
-    };
-}
-
 /// The due filter of a register whose rows are reviewed.
 pub const REVIEW_DUE: Due = Due {
     column: "review_date",
@@ -609,63 +592,6 @@ macro_rules! register_basics {
         fn set_assignee(&mut self, assignee: Option<$crate::id::MemberId>) {
             self.assignee_id = assignee;
         }
-    };
-}
-
-/// Generates the filter of a table of conditions: `field "wire" Compare column Type = "description";`
-#[macro_export]
-macro_rules! register_filter {
-    (
-        [$(#[$meta:meta])* $name:ident of $row:ident $(lists $visibility:expr)?]
-        $($field:ident $wire:literal $compare:ident $column:ident $type:ty = $about:literal;)*
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Debug, Default)]
-        pub struct $name {
-            $(#[doc = $about] pub $field: Option<$type>),*
-        }
-
-        impl $crate::registers::Filter<$row> for $name {
-            const CONDITIONS: &'static [$crate::registers::Condition] = &[$($crate::registers::Condition {
-                column: stringify!($column),
-                compare: $crate::registers::Compare::$compare,
-                kind: <$type as $crate::plain::Keep>::KIND,
-            }),*];
-
-            fn values(&self) -> Vec<$crate::plain::Plain<'_>> {
-                vec![$($crate::plain::Keep::plain(&self.$field)),*]
-            }
-
-            $(fn visibility(&self) -> $crate::registers::Visibility {
-                let visibility: fn(&Self) -> $crate::registers::Visibility = $visibility;
-                visibility(self)
-            })?
-
-            fn takes(&self, row: &$row) -> bool {
-                $(self.$field.as_ref().is_none_or(|wanted| {
-                    let wanted = $crate::plain::Keep::plain(wanted);
-                    $crate::register_filter!(@takes $compare row $column wanted)
-                }))&&*
-            }
-        }
-    };
-    (@takes Is $row:ident $column:ident $wanted:ident) => { $crate::plain::Keep::plain(&$row.$column) == $wanted };
-    (@takes AnyOf $row:ident $column:ident $wanted:ident) => {
-        match ($crate::plain::Keep::plain(&$row.$column), &$wanted) {
-            ($crate::plain::Plain::Text(own), $crate::plain::Plain::Text(wanted)) => {
-                wanted.contains(&format!(",{own},"))
-            }
-            _ => false,
-        }
-    };
-    (@takes Has $row:ident $column:ident $wanted:ident) => {
-        match ($crate::plain::Keep::plain(&$row.$column), &$wanted) {
-            ($crate::plain::Plain::Text(all), $crate::plain::Plain::Text(wanted)) => all.contains(&**wanted),
-            _ => false,
-        }
-    };
-    (@takes AtLeast $row:ident $column:ident $wanted:ident) => {
-        $crate::registers::Register::computed($row, stringify!($column)) >= $wanted
     };
 }
 

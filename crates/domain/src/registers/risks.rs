@@ -1,13 +1,18 @@
 //! A risk, with its likelihood and impact before and after treatment.
 
 use crate::date::Date;
-use crate::id::kind;
+use crate::id::{MemberId, kind};
 use crate::patch::Patch;
 use crate::plain::Plain;
-use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
-use crate::registers::{Actions, Computed, Live, RatingSide, Register, SEARCH_TEXT, Visibility};
-use crate::text::LongText;
+use crate::registers::any_of::AnyOf;
+use crate::registers::scales::{Impact, Likelihood, Rated, Score, score, sets_rating};
+use crate::registers::{
+    Actions, Computed, Fields, Filter, Live, RatingSide, Register, SEARCH_TEXT, Visibility,
+};
+use crate::row::Row;
+use crate::text::{LongText, Name};
 use crate::time::Time;
+use crate::words::Department;
 
 crate::words! {
     RiskCategory {
@@ -69,72 +74,96 @@ pub(crate) fn sets_treatment(
     is_set || matches!(description, Patch::Value(_))
 }
 
-/// Every field of a risk.
-#[macro_export]
-macro_rules! risk_fields {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            title "title" required $crate::text::Name = "The possible event, in a few words.";
-            description "description" required $crate::text::LongText = "The possible event, and its causes.";
-            category "category" required $crate::registers::risks::RiskCategory = "The category of the risk.";
-            department "department" nullable $crate::words::Department = "The department the risk belongs to.";
-            status "status" default $crate::registers::risks::RiskStatus = "Any status may follow any other.";
-            likelihood "likelihood" default $crate::registers::scales::Likelihood = "The likelihood before treatment.";
-            impact "impact" default $crate::registers::scales::Impact = "The impact before treatment.";
-            residual_likelihood "residualLikelihood" default $crate::registers::scales::Likelihood = "The likelihood after treatment.";
-            residual_impact "residualImpact" default $crate::registers::scales::Impact = "The impact after treatment.";
-            is_assessed "isAssessed" own bool = "True once the rating before treatment was set; until then it is a default.";
-            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set; until then it is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "The treatment.";
-            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "A description of how it is done.";
-            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
-            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
-            review_date "reviewDate" nullable $crate::date::Date = "When the risk is to be reviewed.";
-            accepted_by_id "acceptedById" noted $crate::id::MemberId = "The owner who accepted the risk as it is rated; null while it is not accepted.";
-            accepted_at "acceptedAt" noted $crate::time::Time = "When it was accepted.";
-            accepted_until "acceptedUntil" noted $crate::date::Date = "The last day of the acceptance.";
-            acceptance_reason "acceptanceReason" noted $crate::text::LongText = "The reason for the acceptance.";
-        }
-    };
+/// The fields of a risk.
+#[derive(Clone, Debug, PartialEq, Eq, Row, Fields)]
+pub struct Risk {
+    /// The possible event, in a few words.
+    pub title: Name,
+    /// The possible event, and its causes.
+    pub description: LongText,
+    /// The category of the risk.
+    pub category: RiskCategory,
+    /// The department the risk belongs to.
+    pub department: Option<Department>,
+    /// Any status may follow any other.
+    #[field(default)]
+    pub status: RiskStatus,
+    /// The likelihood before treatment.
+    #[field(default)]
+    pub likelihood: Likelihood,
+    /// The impact before treatment.
+    #[field(default)]
+    pub impact: Impact,
+    /// The likelihood after treatment.
+    #[field(default)]
+    pub residual_likelihood: Likelihood,
+    /// The impact after treatment.
+    #[field(default)]
+    pub residual_impact: Impact,
+    /// True once the rating before treatment was set; until then it is a default.
+    #[field(own)]
+    pub is_assessed: bool,
+    /// True once the rating after treatment was set; until then it is a default.
+    #[field(own)]
+    pub is_residual_assessed: bool,
+    /// The treatment.
+    #[field(default)]
+    pub treatment_strategy: TreatmentStrategy,
+    /// A description of how it is done.
+    pub treatment_strategy_description: Option<LongText>,
+    /// When somebody last set or described a strategy; null while it is a default.
+    #[field(own)]
+    pub treatment_decided_at: Option<Time>,
+    /// The active member who is responsible.
+    pub assignee_id: Option<MemberId>,
+    /// When the risk is to be reviewed.
+    pub review_date: Option<Date>,
+    /// The owner who accepted the risk as it is rated; null while it is not accepted.
+    #[field(own)]
+    pub accepted_by_id: Option<MemberId>,
+    /// When it was accepted.
+    #[field(own)]
+    pub accepted_at: Option<Time>,
+    /// The last day of the acceptance.
+    #[field(own)]
+    pub accepted_until: Option<Date>,
+    /// The reason for the acceptance.
+    #[field(own)]
+    pub acceptance_reason: Option<LongText>,
 }
 
-/// The filters of the list of risks.
-#[macro_export]
-macro_rules! risk_filters {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::registers::risks::RiskStatus> = "Only risks with this status. Archived risks are listed only with `archived`.";
-            category "category" AnyOf category $crate::registers::any_of::AnyOf<$crate::registers::risks::RiskCategory> = "Only risks of this category.";
-            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only risks of this department.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only risks this member is responsible for.";
-            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::registers::any_of::AnyOf<$crate::registers::risks::TreatmentStrategy> = "Only risks with this strategy.";
-            is_assessed "isAssessed" Is is_assessed bool = "Only risks that have been rated, or have not.";
-            is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only risks that have been rated after treatment, or have not.";
-            likelihood "likelihood" AnyOf likelihood $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only risks with this likelihood before treatment.";
-            impact "impact" AnyOf impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only risks with this impact before treatment.";
-            residual_likelihood "residualLikelihood" AnyOf residual_likelihood $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only risks with this likelihood after treatment.";
-            residual_impact "residualImpact" AnyOf residual_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only risks with this impact after treatment.";
-            min_score "minScore" AtLeast inherent_score $crate::registers::scales::Score = "Only risks with at least this inherent score.";
-            min_residual_score "minResidualScore" AtLeast residual_score $crate::registers::scales::Score = "Only risks with at least this residual score.";
-        }
-    };
-}
-
-use crate::{register_filter, register_structs};
-
-risk_fields!(register_structs
-    /// The fields of a risk.
-    Risk RiskPatch);
-
-risk_filters!(register_filter
 /// The filter values of a list of risks.
-RiskFilter of Risk lists |filter| match &filter.status {
-    Some(any) if any.has(&RiskStatus::Archived) && any.has_others_than(&RiskStatus::Archived) => Visibility::All,
-    Some(any) if any.has(&RiskStatus::Archived) => Visibility::Hidden,
-    _ => Visibility::Shown,
-});
+#[derive(Clone, Debug, Default, Filter)]
+pub struct RiskFilter {
+    /// Only risks with this status. Archived risks are listed only with `archived`.
+    pub status: Option<AnyOf<RiskStatus>>,
+    /// Only risks of this category.
+    pub category: Option<AnyOf<RiskCategory>>,
+    /// Only risks of this department.
+    pub department: Option<AnyOf<Department>>,
+    /// Only risks this member is responsible for.
+    pub assignee_id: Option<AnyOf<MemberId>>,
+    /// Only risks with this strategy.
+    pub treatment_strategy: Option<AnyOf<TreatmentStrategy>>,
+    /// Only risks that have been rated, or have not.
+    pub is_assessed: Option<bool>,
+    /// Only risks that have been rated after treatment, or have not.
+    pub is_residual_assessed: Option<bool>,
+    /// Only risks with this likelihood before treatment.
+    pub likelihood: Option<AnyOf<Likelihood>>,
+    /// Only risks with this impact before treatment.
+    pub impact: Option<AnyOf<Impact>>,
+    /// Only risks with this likelihood after treatment.
+    pub residual_likelihood: Option<AnyOf<Likelihood>>,
+    /// Only risks with this impact after treatment.
+    pub residual_impact: Option<AnyOf<Impact>>,
+    /// Only risks with at least this inherent score.
+    #[filter(at_least = "inherent_score")]
+    pub min_score: Option<Score>,
+    /// Only risks with at least this residual score.
+    #[filter(at_least = "residual_score")]
+    pub min_residual_score: Option<Score>,
+}
 
 crate::register_sort! {
     /// The sort keys of the list of risks.
@@ -203,6 +232,16 @@ impl Register for Risk {
     }];
 
     crate::register_basics!(title, reviewed);
+
+    fn visibility(filter: &RiskFilter) -> Visibility {
+        match &filter.status {
+            Some(any) if any.has(&RiskStatus::Archived) => match any.has_others_than(&RiskStatus::Archived) {
+                true => Visibility::All,
+                false => Visibility::Hidden,
+            },
+            _ => Visibility::Shown,
+        }
+    }
 
     fn follow(&mut self, before: Option<&Self>, given: &RiskPatch, now: Time) {
         let is_new = before.is_none();

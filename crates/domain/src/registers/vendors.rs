@@ -1,10 +1,14 @@
 //! A vendor that the organization relies on, with its risk rating.
 
-use crate::id::kind;
+use crate::date::Date;
+use crate::id::{MemberId, kind};
 use crate::plain::Plain;
-use crate::registers::risks::sets_treatment;
-use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
-use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
+use crate::registers::any_of::AnyOf;
+use crate::registers::risks::{TreatmentStrategy, sets_treatment};
+use crate::registers::scales::{Impact, Likelihood, Rated, Score, score, sets_rating};
+use crate::registers::{Actions, Computed, Fields, Filter, RatingSide, Register, SEARCH_TEXT};
+use crate::row::Row;
+use crate::text::{LongText, Name, WebAddress};
 use crate::time::Time;
 
 crate::words! {
@@ -34,64 +38,85 @@ crate::words! {
     }
 }
 
-/// Every field of a vendor.
-#[macro_export]
-macro_rules! vendor_fields {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            name "name" required $crate::text::Name = "The vendor's name.";
-            description "description" required $crate::text::LongText = "The services of the vendor.";
-            category "category" default $crate::registers::vendors::VendorCategory = "The category of the vendor.";
-            status "status" default $crate::registers::vendors::VendorStatus = "The status of the assessment. Any status may follow any other.";
-            inherent_probability "inherentProbability" default $crate::registers::scales::Likelihood = "The likelihood of a failure before treatment.";
-            inherent_impact "inherentImpact" default $crate::registers::scales::Impact = "The impact of a failure before treatment.";
-            residual_probability "residualProbability" default $crate::registers::scales::Likelihood = "The likelihood of a failure after treatment.";
-            residual_impact "residualImpact" default $crate::registers::scales::Impact = "The impact of a failure after treatment.";
-            is_assessed "isAssessed" own bool = "True once the rating before treatment was set; until then it is a default.";
-            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set; until then it is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "The treatment of the risk.";
-            treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "A description of how it is done.";
-            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
-            is_sub_processor "isSubProcessor" default bool = "True if the vendor processes customers' data on the organization's behalf.";
-            website "website" nullable $crate::text::WebAddress = "The vendor's web site; a bare host name gets `https://`.";
-            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who manages the vendor.";
-            review_date "reviewDate" nullable $crate::date::Date = "When the vendor is to be reviewed.";
-        }
-    };
+/// The fields of a vendor.
+#[derive(Clone, Debug, PartialEq, Eq, Row, Fields)]
+pub struct Vendor {
+    /// The vendor's name.
+    pub name: Name,
+    /// The services of the vendor.
+    pub description: LongText,
+    /// The category of the vendor.
+    #[field(default)]
+    pub category: VendorCategory,
+    /// The status of the assessment. Any status may follow any other.
+    #[field(default)]
+    pub status: VendorStatus,
+    /// The likelihood of a failure before treatment.
+    #[field(default)]
+    pub inherent_probability: Likelihood,
+    /// The impact of a failure before treatment.
+    #[field(default)]
+    pub inherent_impact: Impact,
+    /// The likelihood of a failure after treatment.
+    #[field(default)]
+    pub residual_probability: Likelihood,
+    /// The impact of a failure after treatment.
+    #[field(default)]
+    pub residual_impact: Impact,
+    /// True once the rating before treatment was set; until then it is a default.
+    #[field(own)]
+    pub is_assessed: bool,
+    /// True once the rating after treatment was set; until then it is a default.
+    #[field(own)]
+    pub is_residual_assessed: bool,
+    /// The treatment of the risk.
+    #[field(default)]
+    pub treatment_strategy: TreatmentStrategy,
+    /// A description of how it is done.
+    pub treatment_strategy_description: Option<LongText>,
+    /// When somebody last set or described a strategy; null while it is a default.
+    #[field(own)]
+    pub treatment_decided_at: Option<Time>,
+    /// True if the vendor processes customers' data on the organization's behalf.
+    #[field(default)]
+    pub is_sub_processor: bool,
+    /// The vendor's web site; a bare host name gets `https://`.
+    pub website: Option<WebAddress>,
+    /// The active member who manages the vendor.
+    pub assignee_id: Option<MemberId>,
+    /// When the vendor is to be reviewed.
+    pub review_date: Option<Date>,
 }
 
-/// The filters of the list of vendors.
-#[macro_export]
-macro_rules! vendor_filters {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::registers::vendors::VendorStatus> = "Only vendors with this status.";
-            category "category" AnyOf category $crate::registers::any_of::AnyOf<$crate::registers::vendors::VendorCategory> = "Only vendors of this category.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only vendors this member manages.";
-            is_assessed "isAssessed" Is is_assessed bool = "Only vendors that have been rated, or have not.";
-            is_residual_assessed "isResidualAssessed" Is is_residual_assessed bool = "Only vendors that have been rated after treatment, or have not.";
-            treatment_strategy "treatmentStrategy" AnyOf treatment_strategy $crate::registers::any_of::AnyOf<$crate::registers::risks::TreatmentStrategy> = "Only vendors with this strategy.";
-            is_sub_processor "isSubProcessor" Is is_sub_processor bool = "Only sub-processors, or only the others.";
-            inherent_probability "inherentProbability" AnyOf inherent_probability $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only vendors with this likelihood before treatment.";
-            inherent_impact "inherentImpact" AnyOf inherent_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only vendors with this impact before treatment.";
-            residual_probability "residualProbability" AnyOf residual_probability $crate::registers::any_of::AnyOf<$crate::registers::scales::Likelihood> = "Only vendors with this likelihood after treatment.";
-            residual_impact "residualImpact" AnyOf residual_impact $crate::registers::any_of::AnyOf<$crate::registers::scales::Impact> = "Only vendors with this impact after treatment.";
-            min_score "minScore" AtLeast inherent_score $crate::registers::scales::Score = "Only vendors with at least this inherent score.";
-        }
-    };
+/// The filter values of a list of vendors.
+#[derive(Clone, Debug, Default, Filter)]
+pub struct VendorFilter {
+    /// Only vendors with this status.
+    pub status: Option<AnyOf<VendorStatus>>,
+    /// Only vendors of this category.
+    pub category: Option<AnyOf<VendorCategory>>,
+    /// Only vendors this member manages.
+    pub assignee_id: Option<AnyOf<MemberId>>,
+    /// Only vendors that have been rated, or have not.
+    pub is_assessed: Option<bool>,
+    /// Only vendors that have been rated after treatment, or have not.
+    pub is_residual_assessed: Option<bool>,
+    /// Only vendors with this strategy.
+    pub treatment_strategy: Option<AnyOf<TreatmentStrategy>>,
+    /// Only sub-processors, or only the others.
+    pub is_sub_processor: Option<bool>,
+    /// Only vendors with this likelihood before treatment.
+    pub inherent_probability: Option<AnyOf<Likelihood>>,
+    /// Only vendors with this impact before treatment.
+    pub inherent_impact: Option<AnyOf<Impact>>,
+    /// Only vendors with this likelihood after treatment.
+    pub residual_probability: Option<AnyOf<Likelihood>>,
+    /// Only vendors with this impact after treatment.
+    pub residual_impact: Option<AnyOf<Impact>>,
+    /// Only vendors with at least this inherent score.
+    #[filter(at_least = "inherent_score")]
+    pub min_score: Option<Score>,
 }
-
-use crate::{register_filter, register_structs};
-
-vendor_fields!(register_structs
-    /// The fields of a vendor.
-    Vendor VendorPatch);
-
-vendor_filters!(register_filter
-    /// The filter values of a list of vendors.
-    VendorFilter of Vendor);
 
 crate::register_sort! {
     /// The sort keys of the list of vendors.

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::access::{Permission, Scope};
+use crate::given::{Given, GivenJson};
 use crate::id::{MemberId, OrganizationId, ViewId};
+use crate::json_schema::JsonSchema;
 use crate::row::Row;
 use crate::text::Name;
 use crate::time::Time;
@@ -51,6 +54,20 @@ impl ViewParameters {
             }
         }
         Ok(Self(all))
+    }
+}
+
+impl JsonSchema for ViewParameters {
+    fn json_schema() -> Value {
+        json!({"type": "object", "additionalProperties": {"type": "string"}})
+    }
+}
+
+impl Given for ViewParameters {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        let all: BTreeMap<String, String> =
+            json.value().map_err(|_| "must be an object of texts".to_owned())?;
+        Self::new(all)
     }
 }
 

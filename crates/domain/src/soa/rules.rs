@@ -150,11 +150,11 @@ mod tests {
     use super::*;
     use crate::frameworks::FrameworkName;
     use crate::registers::Fields;
-    use crate::registers::context_entries::ContextPatch;
+    use crate::registers::context_entries::ContextEntryPatch;
     use crate::text::Parse;
 
     fn entry(question: &str, answer: &str, tags: &[&str]) -> (String, ContextEntry) {
-        let patch = ContextPatch {
+        let patch = ContextEntryPatch {
             question: Some(Parse::parse(question).expect("a question")),
             answer: Some(Parse::parse(answer).expect("an answer")),
             tags: Some(
@@ -163,7 +163,7 @@ mod tests {
                 )
                 .expect("tags"),
             ),
-            ..ContextPatch::default()
+            ..ContextEntryPatch::default()
         };
         ("Q-1".to_owned(), ContextEntry::given(patch).expect("an entry"))
     }

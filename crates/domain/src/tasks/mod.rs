@@ -6,13 +6,18 @@ use serde_json::{Value, json};
 
 use crate::access::{Denied, Permission, Scope};
 use crate::date::Date;
-use crate::id::kind;
+use crate::given::{Given, GivenJson};
+use crate::id::{MemberId, kind};
 use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::any_of::AnyOf;
-use crate::registers::{Actions, Computed, Due, Live, NEVER, Register, SEARCH_TEXT};
+use crate::registers::{Actions, Computed, Due, Fields, Filter, Live, NEVER, Register, SEARCH_TEXT};
+use crate::row::Row;
+use crate::tasks::templates::TemplateId;
+use crate::text::{AnyText, Name};
 use crate::time::Time;
+use crate::words::Department;
 
 crate::words! {
     /// The status of a task. Any status may follow any other.
@@ -101,51 +106,60 @@ impl JsonSchema for Position {
     }
 }
 
-/// Every field of a task.
-#[macro_export]
-macro_rules! task_fields {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            title "title" required $crate::text::Name = "The work to do, in a few words.";
-            description "description" default $crate::text::AnyText = "The steps, and what counts as good evidence.";
-            status "status" default $crate::tasks::TaskStatus = "Any status may follow any other. A recurring task that is done opens again when its period has passed.";
-            assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who does it.";
-            department "department" nullable $crate::words::Department = "The department the task belongs to.";
-            frequency "frequency" nullable $crate::tasks::Frequency = "The interval at which it recurs; null for a task that is done once.";
-            position "order" default $crate::tasks::Position = "Its place among the tasks of the same status.";
-            due_date "dueDate" nullable $crate::date::Date = "The day by which it has to be done.";
-            first_completed_at "firstCompletedAt" noted $crate::time::Time = "When it was done for the first time.";
-            last_completed_at "lastCompletedAt" noted $crate::time::Time = "When it was done last.";
-            last_evidence_date "lastEvidenceDate" noted $crate::date::Date = "The effective date of its latest evidence.";
-            task_template_id "taskTemplateId" nullable $crate::tasks::templates::TemplateId = "The template it was made from.";
-        }
-    };
+impl Given for Position {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        let place = json.whole().and_then(Self::new);
+        place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MAX))
+    }
 }
 
-/// The filters of the list of tasks.
-#[macro_export]
-macro_rules! task_filters {
-    ($then:ident $($with:tt)*) => {
-        $then! {
-            [$($with)*]
-            status "status" AnyOf status $crate::registers::any_of::AnyOf<$crate::tasks::TaskStatus> = "Only tasks with this status.";
-            assignee_id "assigneeId" AnyOf assignee_id $crate::registers::any_of::AnyOf<$crate::id::MemberId> = "Only tasks assigned to this member.";
-            department "department" AnyOf department $crate::registers::any_of::AnyOf<$crate::words::Department> = "Only tasks of this department.";
-            frequency "frequency" AnyOf frequency $crate::registers::any_of::AnyOf<$crate::tasks::Frequency> = "Only tasks that recur this often.";
-        }
-    };
+/// The fields of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Row, Fields)]
+pub struct Task {
+    /// The work to do, in a few words.
+    pub title: Name,
+    /// The steps, and what counts as good evidence.
+    #[field(default)]
+    pub description: AnyText,
+    /// Any status may follow any other. A recurring task that is done opens again when its period has passed.
+    #[field(default)]
+    pub status: TaskStatus,
+    /// The active member who does it.
+    pub assignee_id: Option<MemberId>,
+    /// The department the task belongs to.
+    pub department: Option<Department>,
+    /// The interval at which it recurs; null for a task that is done once.
+    pub frequency: Option<Frequency>,
+    /// Its place among the tasks of the same status.
+    #[field(default, wire = "order")]
+    pub position: Position,
+    /// The day by which it has to be done.
+    pub due_date: Option<Date>,
+    /// When it was done for the first time.
+    #[field(own)]
+    pub first_completed_at: Option<Time>,
+    /// When it was done last.
+    #[field(own)]
+    pub last_completed_at: Option<Time>,
+    /// The effective date of its latest evidence.
+    #[field(own)]
+    pub last_evidence_date: Option<Date>,
+    /// The template it was made from.
+    pub task_template_id: Option<TemplateId>,
 }
 
-use crate::{register_filter, register_structs};
-
-task_fields!(register_structs
-    /// The fields of a task.
-    Task TaskPatch);
-
-task_filters!(register_filter
-    /// The filter values of a list of tasks.
-    TaskFilter of Task);
+/// The filter values of a list of tasks.
+#[derive(Clone, Debug, Default, Filter)]
+pub struct TaskFilter {
+    /// Only tasks with this status.
+    pub status: Option<AnyOf<TaskStatus>>,
+    /// Only tasks assigned to this member.
+    pub assignee_id: Option<AnyOf<MemberId>>,
+    /// Only tasks of this department.
+    pub department: Option<AnyOf<Department>>,
+    /// Only tasks that recur this often.
+    pub frequency: Option<AnyOf<Frequency>>,
+}
 
 crate::register_sort! {
     /// The sort keys of the list of tasks. `board`: status, then order, then oldest first.
@@ -295,9 +309,6 @@ impl Register for Task {
             frequency,
             position,
             due_date,
-            first_completed_at: (),
-            last_completed_at: (),
-            last_evidence_date: (),
             task_template_id,
         } = patch;
         let status_alone = title.is_none()

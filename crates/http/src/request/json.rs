@@ -2,19 +2,9 @@
 
 use std::borrow::Cow;
 
-use attestry_domain::access::{Permission, Roles};
-use attestry_domain::automations::schedules;
-use attestry_domain::date::Date;
+use attestry_domain::given::{Given, GivenJson};
 use attestry_domain::id::{Id, Kind};
-use attestry_domain::identity::chat_channels;
 use attestry_domain::numbers::{MAX_EXACT, whole};
-use attestry_domain::portals::trust_access;
-use attestry_domain::registers::context_entries::{Tag, Tags};
-use attestry_domain::registers::id_set::IdSet;
-use attestry_domain::registers::{risks, scales, subjects, vendors, views};
-use attestry_domain::tasks::templates as task_templates;
-use attestry_domain::text::{Email, Parse, Password, Text, WebAddress};
-use attestry_domain::{Time, Zone, automations, files, policies, portals, programme, soa, tasks, words};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -24,7 +14,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::problem::in_one_line;
-use crate::document::operations::schema_of;
+use crate::document::operations::{schema, schema_of};
 use crate::request::wire::{Body, Fields};
 
 /// One value of a body, as a slice of the received bytes: a file of megabytes is not copied for validation.
@@ -153,64 +143,32 @@ pub trait FromJson: Sized {
     fn schema() -> RefOr<Schema>;
 }
 
-fn string<T: Parse>(json: &Json) -> Result<T, String> {
-    T::parse(&json.text()?)
+impl<T: Given> FromJson for T {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        T::given(json)
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(T::accepted())
+    }
 }
 
-macro_rules! from_string {
-    ($($type:ty;)*) => {
-        $(impl FromJson for $type {
-            fn from_json(json: &Json) -> Result<Self, String> {
-                string(json)
-            }
+impl GivenJson for Json {
+    fn text(&self) -> Result<Cow<'_, str>, String> {
+        self.text()
+    }
 
-            fn schema() -> RefOr<Schema> {
-                schema_of::<$type>()
-            }
-        })*
-    };
-}
+    fn whole(&self) -> Option<i64> {
+        self.whole()
+    }
 
-from_string! {
-    Email;
-    Password;
-    Roles;
-    Time;
-    WebAddress;
-    words::Department;
-    subjects::Commentable;
-    Date;
-    files::FileName;
-    files::MediaType;
-    scales::Likelihood;
-    scales::Impact;
-    risks::RiskCategory;
-    risks::RiskStatus;
-    risks::TreatmentStrategy;
-    vendors::VendorCategory;
-    vendors::VendorStatus;
-    tasks::TaskStatus;
-    tasks::Frequency;
-    task_templates::TemplateId;
-    programme::catalogue::ControlKey;
-    policies::PolicyStatus;
-    policies::ReviewFrequency;
-    soa::ImplementationStatus;
-    trust_access::PrintableName;
-    portals::CertificateFramework;
-    portals::PortalStatus;
-    portals::Progress;
-    portals::PortalDocument;
-    portals::Visibility;
-    portals::FriendlyUrl;
-    portals::DomainName;
-    portals::PostKind;
-    schedules::Schedule;
-    views::ViewList;
-    chat_channels::ChatKind;
-    chat_channels::WebhookUrl;
-    automations::Source;
-    Zone;
+    fn value<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+        self.value()
+    }
+
+    fn each<T>(&self, most: usize, read: impl Fn(&Self) -> Result<T, String>) -> Result<Vec<T>, String> {
+        self.each(most, read)
+    }
 }
 
 /// A value that is parsed later.
@@ -221,69 +179,6 @@ impl FromJson for Json {
 
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().schema_type(Type::Object).into()
-    }
-}
-
-impl<K: Kind> FromJson for Id<K> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        string(json)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema_of::<Self>()
-    }
-}
-
-impl<K: Kind> FromJson for IdSet<K> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        json.each(Self::MAX, Id::from_json).map(Self::new)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        let item = schema_of::<Id<K>>();
-        ArrayBuilder::new().items(item).max_items(Some(Self::MAX)).into()
-    }
-}
-
-impl FromJson for Tags {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        Self::new(json.each(Self::MAX, |item| item.text().map(Cow::into_owned))?)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        let item = schema_of::<Tag>();
-        ArrayBuilder::new().items(item).max_items(Some(Self::MAX)).into()
-    }
-}
-
-impl<const MIN: usize, const MAX: usize, const LINES: bool> FromJson for Text<MIN, MAX, LINES> {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        string(json)
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema_of::<Self>()
-    }
-}
-
-impl FromJson for bool {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        json.value().map_err(|_| "must be true or false".to_owned())
-    }
-
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Boolean).into()
-    }
-}
-
-impl FromJson for tasks::Position {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        let place = json.whole().and_then(Self::new);
-        place.ok_or_else(|| format!("must be a whole number from 0 to {}", Self::MAX))
-    }
-
-    fn schema() -> RefOr<Schema> {
-        schema_of::<Self>()
     }
 }
 
@@ -331,29 +226,6 @@ impl FromJson for Secret {
 
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(1000)).into()
-    }
-}
-
-/// The scopes of a key: permissions, or `*`.
-impl FromJson for attestry_domain::identity::api_keys::Scopes {
-    fn from_json(json: &Json) -> Result<Self, String> {
-        let words = json.items(2 * Permission::ALL.len())?;
-        let words: Result<Vec<_>, _> = words.iter().map(Json::text).collect();
-        let words = words.map_err(|_| "must hold strings only")?;
-        if words.is_empty() {
-            return Err("must hold at least one scope".to_owned());
-        }
-        Self::read(words.iter().map(AsRef::as_ref))
-    }
-
-    fn schema() -> RefOr<Schema> {
-        let words = Permission::ALL.iter().map(|p| p.as_str()).chain([Self::ALL_WORD]);
-        let item = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
-        ArrayBuilder::new()
-            .items(item)
-            .min_items(Some(1))
-            .examples([serde_json::json!(["member:read"])])
-            .into()
     }
 }
 

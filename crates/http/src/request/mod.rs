@@ -17,4 +17,3 @@ pub mod portal_hosts;
 pub mod preferences;
 pub mod query;
 pub mod uploads;
-pub mod values;

@@ -3,6 +3,7 @@
 
 use attestry_domain::Time;
 use attestry_domain::date::Moment;
+use attestry_domain::given::GivenQuery;
 use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
@@ -116,6 +117,20 @@ impl Query {
             self.note(&name, "is not a known query parameter");
         }
         if self.errors.is_empty() { Ok(()) } else { Err(Problem::invalid(self.errors)) }
+    }
+}
+
+impl GivenQuery for Query {
+    fn get<T: Parse>(&mut self, name: &str) -> Option<T> {
+        self.get(name)
+    }
+
+    fn any_of<T: Parse + PartialEq>(&mut self, name: &str) -> Option<AnyOf<T>> {
+        let values = self.take(name);
+        if values.is_empty() {
+            return None;
+        }
+        AnyOf::parse(&values.join(",")).map_err(|message| self.note(name, message)).ok()
     }
 }
 

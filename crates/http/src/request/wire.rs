@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use attestry_domain::Patch;
+use attestry_domain::given::{Given, GivenBody};
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
@@ -128,17 +129,6 @@ impl Fields {
         }
     }
 
-    /// Rejects a field that only the product sets.
-    pub fn not_given(&mut self, name: &str) -> Option<()> {
-        match self.take(name) {
-            None => Some(()),
-            Some(_) => {
-                self.note(name, "is set by the product and cannot be given");
-                None
-            }
-        }
-    }
-
     /// Reads a field that must be present and not null.
     pub fn required<T: FromJson>(&mut self, name: &str) -> Option<T> {
         match self.take(name) {
@@ -186,6 +176,30 @@ impl Fields {
         match body {
             Some(body) if self.errors.is_empty() => Ok(body),
             _ => Err(self.errors),
+        }
+    }
+}
+
+impl GivenBody for Fields {
+    fn required<T: Given>(&mut self, name: &str) -> Option<T> {
+        self.required(name)
+    }
+
+    fn optional<T: Given>(&mut self, name: &str) -> Option<Option<T>> {
+        self.optional(name)
+    }
+
+    fn nullable<T: Given>(&mut self, name: &str) -> Option<Patch<T>> {
+        self.nullable(name)
+    }
+
+    fn not_given(&mut self, name: &str) -> Option<()> {
+        match self.take(name) {
+            None => Some(()),
+            Some(_) => {
+                self.note(name, "is set by the product and cannot be given");
+                None
+            }
         }
     }
 }
