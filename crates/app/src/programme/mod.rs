@@ -223,9 +223,8 @@ pub(crate) async fn left_out(
     let programme = match at {
         // An organization has at most one programme, which may have been undone since.
         Some(at) => {
-            let past =
-                StateAsOf { kind: kind::Programme::PREFIX, at, read: serde_json::from_str::<Programme> };
-            past.all(ctx, scope).await?.pop()
+            let read = |state: &str| serde_json::from_str::<Programme>(state);
+            StateAsOf { kind: kind::Programme::PREFIX, at, read }.all(ctx, scope).await?.pop()
         }
         None => {
             let own = scope.clone();
