@@ -5,6 +5,7 @@ import { fieldWord, reading } from './entries';
 test('a field of an entry has its label, and its name in the API where it has none', () => {
   expect(fieldWord('task', 'lastEvidenceDate')).toBe('Latest evidence');
   expect(fieldWord('task', 'frequency')).toBe('Repeats');
+  expect(fieldWord('chat_channel', 'urlFingerprint')).toBe('Fingerprint of the webhook address');
   expect(fieldWord('task', 'somethingNew')).toBe('somethingNew');
 });
 

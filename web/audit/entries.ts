@@ -34,6 +34,7 @@ export const ACTIONS: Record<string, string[]> = {
   policy_signature: ['signed'],
   framework: ['created', 'updated', 'deleted'],
   control: ['created', 'updated', 'deleted'],
+  programme: ['started', 'updated', 'reminded', 'undone'],
   soa_document: ['created', 'updated', 'submitted', 'approved', 'declined', 'superseded'],
   soa_answer: ['answered', 'answer_proposed', 'answer_updated', 'answer_withdrawn'],
   context_entry: ['created', 'updated', 'deleted'],

@@ -7,6 +7,11 @@ import { t } from '../texts';
 const SENTENCES: [RegExp, (...parts: string[]) => string][] = [
   [/^(\d+) things were assigned to you$/, (count) => t.inbox.says.assigned(Number(count))],
   [/^(\d+) things of yours are overdue$/, (count) => t.inbox.says.overdue(Number(count))],
+  [/^(\d+) things of yours are due soon$/, (count) => t.inbox.says.dueSoon(Number(count))],
+  [/^(\d+) messages from your automations$/, (count) => t.inbox.says.automations(Number(count))],
+  [/^(\d+) policies or statements need you, or have changed$/, (count) => t.inbox.says.policies(Number(count))],
+  [/^(\d+) messages from the trust portal$/, (count) => t.inbox.says.portal(Number(count))],
+  [/^(\d+) comments mention you$/, (count) => t.inbox.says.comments(Number(count))],
   [/^(.+?) mentioned you on (.+)$/, (who = '', where = '') => t.inbox.says.mentioned(who, where)],
   [/^(.+) \(its acceptance ends on (\d{4}-\d\d-\d\d)\)$/, (what = '', date = '') => t.inbox.says.acceptanceEnds(what, day(date))],
   [
@@ -15,17 +20,26 @@ const SENTENCES: [RegExp, (...parts: string[]) => string][] = [
   ],
   [/^(.+) \(due (\d{4}-\d\d-\d\d)\)$/, (what = '', date = '') => t.inbox.says.due(what, day(date))],
   [/^(.+), due (\d{4}-\d\d-\d\d)$/, (what = '', date = '') => t.inbox.says.due(what, day(date))],
-  [/^Please approve (.+)$/, (what = '') => t.inbox.says.approve(what)],
+  [/^Please approve (.+)$/, (what = '') => t.inbox.says.approve(statement(what))],
   [/^Please read and sign (.+)$/, (what = '') => t.inbox.says.sign(what)],
   [/^(.+) is due for review$/, (what = '') => t.inbox.says.review(what)],
   [/^(.+) is published as version (\d+)$/, (what = '', version = '') => t.inbox.says.published(what, version)],
-  [/^Approved: (.+)$/, (what = '') => t.inbox.says.approved(what)],
-  [/^Not approved: (.+)$/s, (what = '') => t.inbox.says.notApproved(what)],
+  [/^Approved: (.+)$/, (what = '') => t.inbox.says.approved(statement(what))],
+  [/^Not approved: (.+)$/s, (what = '') => t.inbox.says.notApproved(statement(what))],
   [/^(.+?) was not approved: (.+)$/s, (what = '', why = '') => t.inbox.says.notApproved(`${what}: ${why}`)],
   [/^“(.+?)” \((.+?)\) failed: (.*)$/s, (name = '', task = '', why = '') => t.inbox.says.fails(name, task, why)],
   [/^“(.+)” \((.+)\) passes again$/, (automation = '', task = '') => t.inbox.says.passes(automation, task)],
   [/^(.+) asks for access to the trust portal$/, (who = '') => t.inbox.says.requested(who)],
+  [/^The trust portal's domain (\S+) works again$/, (domain = '') => t.inbox.says.domainWorks(domain)],
+  [/^The DNS records of (\S+) are wrong\. /, (domain = '') => t.inbox.says.domainWrong(domain)],
+  [/^The trust portal no longer uses (\S+): /, (domain = '') => t.inbox.says.domainLost(domain)],
 ];
+
+/** What was submitted or decided; a statement of applicability has no title of its own. */
+function statement(what: string): string {
+  const named = (_: string, framework: string, version: string) => t.inbox.says.statement(framework, version);
+  return what.replace(/^the statement of applicability for (.+?), version (\d+)(?=$|: )/, named);
+}
 
 /** A title may read like a sentence of the server: what was assigned or is due is the title itself. */
 const TITLED: InboxItem['kind'][] = ['assigned'];

@@ -85,17 +85,18 @@ pub(crate) async fn fetch(
     parts: &Parts,
     hosts: &AllowedHosts,
     request: Request,
+    redirects: usize,
 ) -> Result<Response, Refusal> {
     let deadline = parts.deadline();
     let mut hop = Hop::first(request)?;
-    for followed in 0..=parts.redirects {
+    for followed in 0..=redirects {
         permission::check(hosts, &hop.url)?;
         match parts.within(deadline, host_of(&hop.url)?, hop.ask(parts)).await? {
             Answer::Redirect(status, target) => hop.follow(status, target),
             Answer::Final(head, body) => return Ok(hop.response(&head, body, followed > 0)),
         }
     }
-    Err(Refusal::Redirects(parts.redirects))
+    Err(Refusal::Redirects(redirects))
 }
 
 impl Hop {

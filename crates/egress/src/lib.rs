@@ -113,7 +113,12 @@ impl Egress {
 
     /// Makes an HTTP request and follows its redirects.
     pub async fn fetch(&self, hosts: &AllowedHosts, request: Request) -> Result<Response, Refusal> {
-        fetch::fetch(&self.0, hosts, request).await
+        fetch::fetch(&self.0, hosts, request, self.0.redirects).await
+    }
+
+    /// Makes an HTTP request; a redirect is refused as [`Refusal::Redirects`].
+    pub async fn fetch_once(&self, hosts: &AllowedHosts, request: Request) -> Result<Response, Refusal> {
+        fetch::fetch(&self.0, hosts, request, 0).await
     }
 
     /// Looks up the records of a name.

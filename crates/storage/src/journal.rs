@@ -63,7 +63,6 @@ statements! {
     WALK = concat!(columns!(), " FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3");
     FOLLOW = "SELECT j.sequence, j.at, j.action, j.entity_type, j.entity_id FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3";
     TWO_STATES = "SELECT j.sequence, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.entity_type = $3 AND j.sequence <= $4 ORDER BY j.sequence DESC LIMIT 2";
-    STATE_BEFORE_LAST = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.entity_type = $3 ORDER BY j.sequence DESC LIMIT 1 OFFSET 1";
     STATE_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.at <= $3 ORDER BY j.sequence DESC LIMIT 1";
     LIST = concat!(
         columns!(),
@@ -254,17 +253,6 @@ pub async fn states_around(
         *(if sequence == told.sequence { &mut after } else { &mut before }) = state;
     }
     Ok((before, after))
-}
-
-/// Returns the state of an entity before its last event.
-pub async fn state_before_last(
-    t: &Tx<'_>,
-    scope: &Scope,
-    entity: &str,
-    entity_type: &str,
-) -> Result<Option<String>, Error> {
-    let params = [id(scope.organization()), Value::from(entity), Value::from(entity_type)];
-    Ok(t.opt(STATE_BEFORE_LAST, &params, |row| row.opt_text(0)).await?.flatten())
 }
 
 /// A query for historical states: of one kind, at a time, after an id.

@@ -37,6 +37,14 @@ impl Touched {
     }
 }
 
+/// The start that an unfinished run belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub settings: Settings,
+    /// The time of its last part.
+    pub at: Time,
+}
+
 /// A run of the planner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -54,6 +62,9 @@ pub struct RunContent {
     /// The frameworks that it added to those the organization had chosen.
     #[serde(default)]
     pub added_frameworks: Vec<FrameworkId>,
+    /// `None` once it is finished.
+    #[serde(default)]
+    pub claim: Option<Claim>,
 }
 
 fn read(row: &Row<'_>) -> Result<Programme, Error> {

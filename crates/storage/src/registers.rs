@@ -1,11 +1,11 @@
 //! The rows of registers. A register's own file names its table and its columns; every statement is built once from
 //! these two lists (and the conditions and orders in the domain), and so are reading and binding.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use attestry_db::{Error, Row, RowChange, SIZES, Statement, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::id::{Id, MemberId, OrganizationId};
+use attestry_domain::id::{Id, Kind, MemberId, OrganizationId};
 use attestry_domain::page::{Key, Page, PageRequest};
 use attestry_domain::plain::PlainKind;
 use attestry_domain::registers::scales::{Cell, Matrix, Rated};
@@ -55,6 +55,8 @@ pub struct Statements {
     /// Reads up to [`IDS_PER_STATEMENT`] rows by their ids.
     some: &'static str,
     lock_some: &'static str,
+    /// Reads the states of up to [`IDS_PER_STATEMENT`] rows before their last change.
+    before_last: &'static str,
     update: &'static str,
     delete: &'static str,
     whole: Listing,
@@ -162,8 +164,13 @@ impl Statements {
         let table = R::TABLE;
         let rows = format!("SELECT {BEFORE}, {}, {AFTER} FROM {table}", R::columns().join(", "));
         let count = format!("SELECT COUNT(*) FROM {table}");
-        let some: Vec<String> = (2..IDS_PER_STATEMENT + 2).map(|number| format!("${number}")).collect();
-        let some = format!("{rows} WHERE org_id = $1 AND id IN ({}) ORDER BY id", some.join(", "));
+        let ids: Vec<String> = (2..IDS_PER_STATEMENT + 2).map(|number| format!("${number}")).collect();
+        let of_ids = format!("WHERE org_id = $1 AND id IN ({}) ORDER BY id", ids.join(", "));
+        let some = format!("{rows} {of_ids}");
+        let before_last = format!(
+            "SELECT id, (SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = {table}.id AND j.entity_type = '{}' ORDER BY j.sequence DESC LIMIT 1 OFFSET 1) FROM {table} {of_ids}",
+            R::ENTITY
+        );
         let assigned = format!("{rows} WHERE org_id = $1 AND assignee_id = $2 ORDER BY id FOR UPDATE");
         Self {
             insert: SIZES.map(|count| kept(inserted::<R>(count))),
@@ -171,6 +178,7 @@ impl Statements {
             lock: kept(format!("{rows}{ONE} FOR UPDATE")),
             lock_assigned: kept(assigned),
             lock_some: kept(format!("{some} FOR UPDATE")),
+            before_last: kept(before_last),
             some: kept(some),
             update: kept(set::<R>()),
             delete: kept(format!("DELETE FROM {table}{ONE}")),
@@ -189,13 +197,14 @@ impl Statements {
             lock_assigned,
             some,
             lock_some,
+            before_last,
             update,
             delete,
             whole,
             narrowed,
             matrix,
         } = self;
-        let mut all = vec![*get, lock, lock_assigned, some, lock_some, update, delete];
+        let mut all = vec![*get, lock, lock_assigned, some, lock_some, before_last, update, delete];
         all.extend(insert);
         all.extend(matrix);
         for listing in [whole, narrowed] {
@@ -353,7 +362,7 @@ pub async fn some_of<R: Stored>(
     scope: &Scope,
     ids: &[Id<R::Kind>],
 ) -> Result<Vec<Record<R>>, Error> {
-    by_ids(t, scope, R::sql().some, ids).await
+    by_ids(t, scope, R::sql().some, ids, read).await
 }
 
 /// Locks and returns rows by their ids, ordered by id; missing ones are skipped.
@@ -362,15 +371,27 @@ pub async fn lock_some<R: Stored>(
     scope: &Scope,
     ids: &[Id<R::Kind>],
 ) -> Result<Vec<Record<R>>, Error> {
-    by_ids(t, scope, R::sql().lock_some, ids).await
+    by_ids(t, scope, R::sql().lock_some, ids, read).await
 }
 
-async fn by_ids<R: Stored>(
+/// Returns the states that the journal has of rows before their last change, by their ids.
+pub async fn states_before_last<R: Stored>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    ids: &[Id<R::Kind>],
+) -> Result<HashMap<Id<R::Kind>, String>, Error> {
+    let read = |row: &Row<'_>| Ok((row.parse(0)?, row.opt_text(1)?));
+    let found = by_ids(t, scope, R::sql().before_last, ids, read).await?;
+    Ok(found.into_iter().filter_map(|(id, state)| Some((id, state?))).collect())
+}
+
+async fn by_ids<K: Kind, T>(
     t: &Tx<'_>,
     scope: &Scope,
     sql: &'static str,
-    ids: &[Id<R::Kind>],
-) -> Result<Vec<Record<R>>, Error> {
+    ids: &[Id<K>],
+    read: impl Fn(&Row<'_>) -> Result<T, Error> + Copy,
+) -> Result<Vec<T>, Error> {
     let mut rows = Vec::with_capacity(ids.len());
     for chunk in ids.chunks(IDS_PER_STATEMENT) {
         let mut params = vec![id(scope.organization())];

@@ -1,6 +1,6 @@
 //! The table of tasks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use attestry_db::{Error, Row, Tx};
 use attestry_domain::Time;
@@ -16,6 +16,7 @@ stored!(Task in "tasks");
 statements! {
     TEMPLATES = "SELECT DISTINCT task_template_id FROM tasks WHERE org_id = $1 AND task_template_id IS NOT NULL";
     PROVEN = "SELECT id, frequency, last_evidence_date FROM tasks WHERE org_id = $1 AND status = 'done' AND last_evidence_date IS NOT NULL";
+    REOPENED = "SELECT k.id, MIN(j.at) FROM tasks k JOIN journal j ON j.org_id = k.org_id AND j.entity_id = k.id WHERE k.org_id = $1 AND k.status <> 'done' AND k.frequency IS NULL AND j.at > k.last_completed_at AND j.state NOT LIKE '%\"status\":\"done\"%' GROUP BY k.id";
     REOPENING = "SELECT org_id, id FROM tasks WHERE reopens_from <= $1 AND id > $2 ORDER BY id LIMIT $3";
 }
 
@@ -29,6 +30,12 @@ pub async fn templates(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<TaskTemplate
 pub async fn proven(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(TaskId, Option<Frequency>, Date)>, Error> {
     let read = |row: &Row<'_>| Ok((row.parse(0)?, row.opt_parse(1)?, row.parse(2)?));
     t.all(PROVEN, &[id(scope.organization())], read).await
+}
+
+/// Returns the tasks that do not recur and were opened again after they were completed, with the time of that.
+pub async fn reopened(t: &Tx<'_>, scope: &Scope) -> Result<HashMap<TaskId, Time>, Error> {
+    let read = |row: &Row<'_>| Ok((row.parse(0)?, row.time(1)?));
+    Ok(t.all(REOPENED, &[id(scope.organization())], read).await?.into_iter().collect())
 }
 
 /// Returns the tasks of all organizations that may have to reopen, ordered by id, for the job that reopens them.

@@ -18,6 +18,7 @@ both! {
     an_employee_changes_own_tasks_only,
     an_undo_needs_the_permission_of_the_change,
     an_undo_links_no_deleted_record,
+    many_rows_are_undone_in_one_request,
     many_controls_are_linked_at_once,
 }
 
@@ -394,4 +395,34 @@ async fn an_undo_links_no_deleted_record(app: &TestApp) {
     let undone = bulk(app, "controls", &json!({"undo": outcome["undo"]})).await;
     assert_eq!((&undone["changed"], &undone["unchanged"]), (&json!(0), &json!(1)));
     assert_eq!(field_of(app, &format!("/v1/controls/{}", id(&made)), "riskIds").await, json!([]));
+    // The rows whose targets are still there are linked again.
+    let (a, b) = (app.risk(json!({})).await, app.risk(json!({})).await);
+    let mut controls = Vec::new();
+    for risks in [json!([a["id"]]), json!([b["id"]]), json!([a["id"], b["id"]])] {
+        let control = json!({"name": "B", "riskIds": risks});
+        controls.push(app.post("/v1/controls", &control).send().await.expect(201)["id"].clone());
+    }
+    let unlink = json!({"ids": controls, "unlink": {"riskIds": [a["id"], b["id"]]}});
+    let outcome = bulk(app, "controls", &unlink).await;
+    app.delete(&format!("/v1/risks/{}", id(&a))).send().await.expect(200);
+    let undone = bulk(app, "controls", &json!({"undo": outcome["undo"]})).await;
+    assert_eq!((&undone["changed"], &undone["unchanged"]), (&json!(1), &json!(2)));
+    let path = format!("/v1/controls/{}", controls[1].as_str().expect("an id"));
+    assert_eq!(field_of(app, &path, "riskIds").await, json!([b["id"]]));
+}
+
+async fn many_rows_are_undone_in_one_request(app: &TestApp) {
+    const ROWS: usize = 1_100;
+    let rows = (0..ROWS).map(|row| format!("Risk {row},It may happen,operations\n")).collect::<String>();
+    let table = format!("title,description,category\n{rows}");
+    let import = app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table);
+    import.send().await.expect(200);
+    let change = json!({"filter": {}, "change": {"status": "closed", "assigneeId": app.home.member}});
+    let outcome = bulk(app, "risks", &change).await;
+    assert_eq!(outcome["changed"], ROWS);
+    let undone = bulk(app, "risks", &json!({"undo": outcome["undo"]})).await;
+    assert_eq!((&undone["changed"], &undone["unchanged"]), (&json!(ROWS), &json!(0)));
+    let left = app.get("/v1/risks?status=closed&limit=1").send().await.expect(200);
+    assert_eq!(left["count"], 0);
+    app.work().await;
 }

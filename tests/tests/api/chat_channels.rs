@@ -147,9 +147,11 @@ async fn a_channel_says_why_a_message_did_not_arrive(app: &TestApp) {
     let failed = test().await;
     let detail = "answered 404: the service does not know the address; check the webhook";
     assert_eq!((&failed["isDelivered"], &failed["detail"]), (&json!(false), &json!(detail)));
-    receiver.answer(302, "https://example.com/elsewhere");
+    receiver.take();
+    receiver.answer(302, "/hooks/elsewhere");
     let detail = "answered with a redirect; enter the address it leads to";
     assert_eq!(test().await["detail"], detail);
+    assert_eq!(receiver.take().len(), 1, "a redirect is not followed");
     // A message that could not be delivered is sent again.
     let eve = app.member(&app.home, "eve@example.com", "employee").await;
     app.work().await;

@@ -157,12 +157,32 @@ async fn an_inbox_shows_what_its_reader_may_see(app: &TestApp) {
     let policy = app.post("/v1/policies", &draft).send().await.expect(201);
     let token = app.sign_in("eve@example.com").await;
     assert!(texts(&inbox(app, &token, "").await).contains(&"T-1 secret plan"));
+    let owner = app.sign_in(&app.home.email).await;
+    let risk = app.risk(json!({"title": "secret risk"})).await;
+    let mention =
+        json!({"content": "see", "entityType": "risk", "entityId": id(&risk), "mentions": [eve["id"]]});
+    let call = app.call("POST", "/v1/comments").session(&owner, &app.home.organization);
+    call.json(&mention).send().await.expect(201);
+    let ask = json!({"approverId": eve["id"]});
+    app.patch(&format!("/v1/policies/{}", id(&policy)), &json!({"contentMarkdown": "Be careful."}))
+        .send()
+        .await
+        .expect(200);
+    app.post(&format!("/v1/policies/{}/submit-for-approval", id(&policy)), &ask).send().await.expect(200);
+    assert_eq!(texts(&inbox(app, &token, "").await).len(), 4, "a task, a policy and its approval, a mention");
     // A key reaches no further than its permissions.
     let call = app.call("POST", "/v1/organization/api-keys").session(&token, &app.home.organization);
     let key = call.json(&json!({"name": "narrow", "scopes": ["profile:read"]})).send().await.expect(201);
     let key = key["key"].as_str().expect("a key").to_owned();
     let found = app.call("GET", "/v1/inbox").key(&key).send().await.expect(200);
     assert_eq!((&found["data"], &found["unread"]), (&json!([]), &json!(0)));
+    let call = app.call("POST", "/v1/organization/api-keys").session(&token, &app.home.organization);
+    let risks = json!({"name": "risks", "scopes": ["profile:read", "risk:read"]});
+    let risks = call.json(&risks).send().await.expect(201)["key"].as_str().expect("a key").to_owned();
+    let found = app.call("GET", "/v1/inbox").key(&risks).send().await.expect(200);
+    assert_eq!(texts(&found), ["Ada Byron mentioned you on R-1 secret risk"]);
+    let blind = app.key(&["risk:read"]).await;
+    app.call("GET", "/v1/inbox").key(&blind).send().await.problem(403, "forbidden");
     // Someone else's task, and a policy that is not published, are not for an employee.
     let path = format!("/v1/people/{}", id(&eve));
     app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);

@@ -83,6 +83,19 @@ pub(crate) fn pdf(pages: usize) -> Vec<u8> {
     file
 }
 
+/// Builds a PDF that exceeds the time limit of the process that reads it: bytes that start like an object but are none,
+/// for many numbers.
+pub(crate) fn slow_pdf() -> Vec<u8> {
+    let mut file = pdf(1);
+    let start = file.len();
+    file.extend(format!("7 0 {}", " ".repeat(3 << 20)).into_bytes());
+    let table = file.len();
+    let rows = format!("{start:010} 00000 n \n").repeat(20_000);
+    file.extend(format!("xref\n7 20000\n{rows}trailer\n<</Size 20007/Root 1 0 R>>\n").into_bytes());
+    file.extend(format!("startxref\n{table}\n%%EOF\n").into_bytes());
+    file
+}
+
 pub(crate) fn certificate(tenant: &Tenant, framework: &str, file: &[u8]) -> Value {
     json!({
         "organizationId": tenant.organization, "framework": framework, "fileName": "certificate.pdf",

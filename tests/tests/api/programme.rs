@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use attestry_domain::access::Scope;
+use attestry_domain::id::{OrganizationId, ProgrammeRunId};
+use attestry_storage::programmes::{self, Claim, Run, RunContent};
 use attestry_tests::{TestApp, both, id};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -24,6 +27,12 @@ both! {
     risks_come_from_the_library,
     a_start_chooses_its_frameworks,
     the_plan_is_exported,
+    past_readiness_follows_the_scope_of_an_undone_programme,
+    starts_with_other_settings_at_once_leave_nothing,
+    an_interrupted_start_is_completed_by_sending_it_again,
+    choosing_frameworks_needs_the_permission_for_the_organization,
+    an_old_programme_can_be_extended,
+    a_reopened_task_lowers_the_line,
 }
 
 const ROLES: [&str; 7] = [
@@ -567,4 +576,182 @@ async fn the_plan_is_exported(app: &TestApp) {
     assert_eq!(log["data"][0]["action"], "programme.exported");
     let book = app.get("/v1/programme/export?format=xlsx").send().await;
     assert_eq!(book.status.as_u16(), 200);
+}
+
+async fn past_readiness_follows_the_scope_of_an_undone_programme(app: &TestApp) {
+    let left_out = async |query: &str| {
+        let path = format!("/v1/frameworks/iso_27001/readiness{query}");
+        app.get(&path).send().await.expect(200)["counts"]["notApplicable"].as_u64().expect("a number")
+    };
+    let before = app.ctx.now();
+    app.clock.advance(Duration::from_hours(1));
+    start(app, &["iso_27001"]).await;
+    let (first, some) = (app.ctx.now(), left_out("").await);
+    assert!(some > 0);
+    app.clock.advance(Duration::from_hours(1));
+    app.post("/v1/programme/undo", &json!({})).send().await.expect(200);
+    assert_eq!(left_out("").await, 0);
+    assert_eq!(left_out(&format!("?asOf={first}")).await, some);
+    assert_eq!(left_out(&format!("?asOf={}", app.ctx.now())).await, 0);
+    assert_eq!(left_out(&format!("?asOf={before}")).await, 0);
+    // The programme that was started since has an id of its own.
+    app.clock.advance(Duration::from_hours(1));
+    let mut other = settings(app, &["iso_27001"]);
+    other["scope"]["offices"] = json!(2);
+    app.post("/v1/programme", &other).send().await.expect(201);
+    app.work().await;
+    assert!(left_out("").await < some);
+    assert_eq!(left_out(&format!("?asOf={first}")).await, some);
+}
+
+async fn starts_with_other_settings_at_once_leave_nothing(app: &TestApp) {
+    let bodies =
+        [settings(app, &["soc_2"]), settings(app, &["hipaa"]), settings(app, &["gdpr", "iso_27001"])];
+    let [first, second, third] = &bodies;
+    let send = |body: &Value| app.post("/v1/programme", body).send();
+    let replies = tokio::join!(send(first), send(second), send(third));
+    let mut started = Vec::new();
+    for (reply, body) in [replies.0, replies.1, replies.2].into_iter().zip(&bodies) {
+        match reply.status {
+            StatusCode::CREATED => started.push(body),
+            _ => drop(reply.problem(409, "programme_starting")),
+        }
+    }
+    app.work().await;
+    // Others may have come when the first was complete.
+    for _ in 1..started.len() {
+        app.post("/v1/programme/undo", &json!({})).send().await.expect(200);
+    }
+    let started = started[0];
+    let preview = app.post("/v1/programme/preview", started).send().await.expect(200);
+    let [controls, policies, tasks, _] = counts(app).await;
+    for (field, count) in [("controls", controls), ("policies", policies), ("tasks", tasks)] {
+        assert_eq!(preview["counts"][field], json!({"created": 0, "reused": count}), "{field}");
+    }
+    let chosen = app.get("/v1/organization").send().await.expect(200)["frameworkIds"].clone();
+    assert_eq!(chosen.as_array().map(Vec::len), started["frameworkIds"].as_array().map(Vec::len));
+    app.post("/v1/programme/undo", &json!({})).send().await.expect(200);
+    assert_eq!(counts(app).await, [0; 4]);
+}
+
+/// Makes the run of a start that was interrupted: of the one whose settings the programme has.
+async fn interrupt(app: &TestApp) {
+    let scope = Scope::system(OrganizationId::read(&app.home.organization).expect("an id"), "test");
+    let (run, now): (ProgrammeRunId, _) = (app.ctx.ids.next(), app.ctx.now());
+    let made = app.ctx.db.write(async move |t| {
+        let settings = programmes::get(t, &scope).await?.expect("a programme").settings;
+        let claim = Some(Claim { settings: settings.clone(), at: now });
+        let content = RunContent { before: Some(settings), claim, ..RunContent::default() };
+        let run = Run { id: run, started_at: now, finished_at: None, content };
+        programmes::put_run(t, &scope, &run).await
+    });
+    made.await.expect("a run");
+}
+
+async fn an_interrupted_start_is_completed_by_sending_it_again(app: &TestApp) {
+    let (own, other) = (settings(app, &["soc_2"]), settings(app, &["soc_2", "gdpr"]));
+    let send = |body: &Value| app.post("/v1/programme", body).send();
+    send(&own).await.expect(201);
+    app.work().await;
+    let before = counts(app).await;
+    interrupt(app).await;
+    let entries = app.entries(&app.home).await;
+    send(&other).await.problem(409, "programme_starting");
+    assert_eq!((counts(app).await, app.entries(&app.home).await), (before, entries), "nothing is left");
+    send(&own).await.expect(201);
+    send(&other).await.expect(201);
+    app.work().await;
+    // Another start takes over from one that does not go on.
+    interrupt(app).await;
+    send(&own).await.problem(409, "programme_starting");
+    app.clock.advance(Duration::from_mins(1));
+    send(&own).await.expect(201);
+    app.work().await;
+    assert_eq!(
+        app.get("/v1/programme").send().await.expect(200)["frameworkIds"].as_array().map(Vec::len),
+        Some(1)
+    );
+}
+
+async fn choosing_frameworks_needs_the_permission_for_the_organization(app: &TestApp) {
+    let scopes = [
+        "programme:read",
+        "programme:update",
+        "control:create",
+        "control:update",
+        "control:delete",
+        "policy:create",
+        "policy:delete",
+        "task:create",
+        "task:update",
+        "task:delete",
+        "context:create",
+        "context:update",
+        "context:delete",
+    ];
+    let key = app.key(&scopes).await;
+    let body = settings(app, &["soc_2"]);
+    let entries = app.entries(&app.home).await;
+    let refused = app.post("/v1/programme", &body).key(&key).send().await.problem(403, "forbidden");
+    assert!(refused["detail"].as_str().expect("why").contains("organization:update"), "{refused}");
+    app.work().await;
+    assert_eq!(counts(app).await, [0; 4]);
+    assert!(app.entries(&app.home).await <= entries + 1, "at most the refusal");
+    app.get("/v1/programme").send().await.problem(404, "not_found");
+    // Frameworks that the organization works on already need no permission.
+    let soc_2 = app.get("/v1/frameworks/soc_2").send().await.expect(200)["id"].clone();
+    app.patch("/v1/organization", &json!({"frameworkIds": [soc_2]})).send().await.expect(200);
+    app.post("/v1/programme", &body).key(&key).send().await.expect(201);
+    app.work().await;
+    app.post("/v1/programme/undo", &json!({})).key(&key).send().await.expect(200);
+    start(app, &["soc_2", "gdpr"]).await;
+    let before = counts(app).await;
+    let refused = app.post("/v1/programme/undo", &json!({})).key(&key).send().await.problem(403, "forbidden");
+    assert!(refused["detail"].as_str().expect("why").contains("organization:update"), "{refused}");
+    assert_eq!(counts(app).await, before);
+    app.work().await;
+}
+
+async fn an_old_programme_can_be_extended(app: &TestApp) {
+    start(app, &["soc_2"]).await;
+    app.clock.advance(Duration::from_hours(24 * 366 * 6));
+    let more = json!({"frameworkIds": ["soc_2", "gdpr"]});
+    app.post("/v1/programme/preview", &more).send().await.expect(200);
+    app.post("/v1/programme", &more).send().await.expect(201);
+    app.work().await;
+    let dated = json!({"frameworkIds": ["soc_2", "gdpr"], "auditDate": "2034-06-01"});
+    app.post("/v1/programme", &dated).send().await.expect(201);
+    app.work().await;
+    let plan = app.get("/v1/programme").send().await.expect(200);
+    assert_eq!((&plan["startsOn"], &plan["auditDate"]), (&json!("2026-11-15"), &json!("2034-06-01")));
+    for (field, date) in [("auditDate", "2039-01-01"), ("start", "2026-11-15")] {
+        let wrong = json!({"frameworkIds": ["soc_2"], field: date});
+        assert_eq!(app.post("/v1/programme", &wrong).send().await.wrong_fields(), [field]);
+    }
+}
+
+async fn a_reopened_task_lowers_the_line(app: &TestApp) {
+    start(app, &["soc_2"]).await;
+    let task = all(app, "/v1/tasks").await.into_iter().find(|task| task["frequency"].is_null());
+    let task = format!("/v1/tasks/{}", id(&task.expect("a task that is done once")));
+    let set = async |status: &str| {
+        app.clock.advance(Duration::from_hours(24 * 7));
+        app.patch(&task, &json!({"status": status})).send().await.expect(200);
+    };
+    let line = async || {
+        let plan = app.get("/v1/programme").send().await.expect(200);
+        let points = plan["burnUp"].as_array().expect("points").iter().take(6);
+        let done: Vec<u64> = points.map(|point| point["done"].as_u64().expect("a number")).collect();
+        (done, plan["forecast"]["completedLately"].clone())
+    };
+    // Points are Sundays, from the one before the first week.
+    set("done").await;
+    assert_eq!(line().await, (vec![0, 0, 1, 1, 1, 1], json!(1)));
+    app.patch(&task, &json!({"description": "Done twice."})).send().await.expect(200);
+    set("in_progress").await;
+    assert_eq!(line().await, (vec![0, 0, 1, 0, 0, 0], json!(1)), "the pace counts first completions");
+    set("blocked").await;
+    assert_eq!(line().await, (vec![0, 0, 1, 0, 0, 0], json!(1)));
+    set("done").await;
+    assert_eq!(line().await.0, [0, 0, 1, 1, 1, 1]);
 }

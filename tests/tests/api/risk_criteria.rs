@@ -87,7 +87,18 @@ async fn a_risk_is_accepted_by_its_owner_until_a_day(app: &TestApp) {
         by(&token, &json!({"until": "2027-06-30", "reason": ""})).send().await.wrong_fields(),
         ["reason"]
     );
-    let accepted = by(&token, &body).send().await.expect(200);
+    // The owner accepts what they have read.
+    let read = app.get(&format!("/v1/risks/{}", id(&risk))).send().await;
+    let tag = read.header("etag").expect("a tag").to_owned();
+    app.patch(&format!("/v1/risks/{}", id(&risk)), &json!({"residualImpact": "severe"}))
+        .send()
+        .await
+        .expect(200);
+    by(&token, &body).header("if-match", &tag).send().await.problem(412, "precondition_failed");
+    let now = app.get(&format!("/v1/risks/{}", id(&risk))).send().await;
+    let tag = now.header("etag").expect("a tag").to_owned();
+    let accepted = by(&token, &body).header("if-match", &tag).send().await.expect(200);
+    app.delete(&path).header("if-match", &tag).send().await.problem(412, "precondition_failed");
     assert_eq!((&accepted["acceptedById"], &accepted["acceptedUntil"]), (&eve["id"], &json!("2027-06-30")));
     assert_eq!(accepted["acceptanceStatus"], "accepted");
     let log = app.get("/v1/audit-logs?limit=1").send().await.expect(200);

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use attestry_app::files::signatures::{Verdict, check};
-use attestry_tests::{TestApp, both, id};
-use base64::Engine;
+use attestry_tests::{Engine, TestApp, both, id, run_with_pdf_reader};
+use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::portal::{
-    GUEST, approved, choose, fetch, granted, marks, pdf, publish, request, sign, text, token_for, token_of,
-    upload,
+    GUEST, approved, choose, fetch, granted, marks, pdf, publish, request, sign, slow_pdf, text, token_for,
+    token_of, upload,
 };
 
 both! {
@@ -28,6 +28,7 @@ both! {
     agreements_can_be_printed,
     files_on_their_way_are_few,
     uploaded_policies_are_marked,
+    hostile_policy_file_is_refused_while_others_are_served,
     a_deleted_organization_lets_nobody_in,
 }
 
@@ -590,27 +591,27 @@ async fn agreements_can_be_printed(app: &TestApp) {
     assert_eq!(offer["plainText"], format!("{}\nA-B *c*", "G".repeat(255)));
 }
 
+/// Publishes a policy whose text is an uploaded PDF, and opens it to visitors with an agreement.
+async fn uploaded_policy(app: &TestApp, name: &str, file: &[u8]) -> String {
+    let made = app.post("/v1/policies", &json!({"name": name})).send().await.expect(201);
+    let path = format!("/v1/policies/{}", id(&made));
+    let body = json!({"fileName": name, "fileType": "application/pdf", "fileData": STANDARD.encode(file)});
+    let file = app.post(&format!("{path}/attachments"), &body).send().await.expect(201);
+    app.patch(&path, &json!({"fileId": file["id"]})).send().await.expect(200);
+    app.post(&format!("{path}/submit-for-approval"), &json!({"approverId": app.home.member}))
+        .send()
+        .await
+        .expect(200);
+    app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+    app.mails().await;
+    choose(app, &app.home, id(&made), "nda").await.expect(200);
+    id(&made).to_owned()
+}
+
 async fn uploaded_policies_are_marked(app: &TestApp) {
     publish(app, &app.home).await;
-    let upload = async |name: &str, kind: &str, file: &[u8]| {
-        let made = app.post("/v1/policies", &json!({"name": name})).send().await.expect(201);
-        let path = format!("/v1/policies/{}", id(&made));
-        let body = json!({"fileName": name, "fileType": kind, "fileData": STANDARD.encode(file)});
-        let file = app.post(&format!("{path}/attachments"), &body).send().await.expect(201);
-        app.patch(&path, &json!({"fileId": file["id"]})).send().await.expect(200);
-        app.post(&format!("{path}/submit-for-approval"), &json!({"approverId": app.home.member}))
-            .send()
-            .await
-            .expect(200);
-        app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
-        app.mails().await;
-        id(&made).to_owned()
-    };
-    let good = upload("good.pdf", "application/pdf", &pdf(2)).await;
-    let bad = upload("bad.pdf", "application/pdf", b"%PDF-1.7\nnothing").await;
-    for policy in [&good, &bad] {
-        choose(app, &app.home, policy, "nda").await.expect(200);
-    }
+    let good = uploaded_policy(app, "good.pdf", &pdf(2)).await;
+    let bad = uploaded_policy(app, "bad.pdf", b"%PDF-1.7\nnothing").await;
     let (token, _) = granted(app, &app.home, GUEST).await;
     let get = |id: &str| app.call("GET", &format!("/v1/trust-access/access/{token}/policies/{id}")).send();
     let file = get(&good).await;
@@ -618,6 +619,52 @@ async fn uploaded_policies_are_marked(app: &TestApp) {
     get(&bad).await.problem(409, "file_cannot_be_marked");
     let all = app.call("GET", &format!("/v1/trust-access/access/{token}/policies/download-all")).send().await;
     assert!(text(&all.body).contains("good.pdf"), "what is a file is mentioned");
+}
+
+async fn hostile_policy_file_is_refused_while_others_are_served(app: &TestApp) {
+    publish(app, &app.home).await;
+    let text = String::from_utf8(pdf(1)).expect("text");
+    let page = "<</Type/Page/Parent 2 0 R";
+    let good = uploaded_policy(app, "good.pdf", &pdf(2)).await;
+    let (reader, _) = granted(app, &app.home, GUEST).await;
+    let (other, _) = granted(app, &app.home, "ada@customer.example").await;
+    let open = |token: &str, id: &str| {
+        app.call("GET", &format!("/v1/trust-access/access/{token}/policies/{id}")).send()
+    };
+    for (name, file) in [
+        ("slow.pdf", slow_pdf()),
+        ("circle.pdf", text.replace("/Kids[4 0 R]", "/Kids[2 0 R]").into_bytes()),
+        ("deep.pdf", text.replace(page, &"[".repeat(1_000_000)).into_bytes()),
+    ] {
+        assert_ne!(file, pdf(1), "{name}");
+        let hostile = uploaded_policy(app, name, &file).await;
+        let visits = app.entries(&app.home).await;
+        let (refused, served) = tokio::join!(open(&reader, &hostile), open(&other, &good));
+        let problem = refused.problem(409, "file_cannot_be_marked");
+        assert!(problem["detail"].as_str().expect("text").contains("cannot be watermarked"), "{problem}");
+        assert_eq!(marks(&served.body, "ada@customer.example"), 2, "{name}");
+        assert_eq!(app.entries(&app.home).await, visits + 1, "only the file that was read is a visit");
+        assert!(app.take_warnings().iter().any(|line| line.contains("cannot be marked")), "{name}");
+        assert_eq!(marks(&open(&reader, &good).await.body, GUEST), 2, "after {name}");
+    }
+}
+
+#[test]
+fn without_a_confined_process_policy_files_are_unavailable() {
+    run_with_pdf_reader(Engine::Sqlite, "/bin/true", async |app| {
+        publish(app, &app.home).await;
+        let policy = uploaded_policy(app, "policy.pdf", &pdf(1)).await;
+        let (token, _) = granted(app, &app.home, GUEST).await;
+        let visits = app.entries(&app.home).await;
+        let path = format!("/v1/trust-access/access/{token}/policies/{policy}");
+        let refused = app.call("GET", &path).send().await;
+        refused.problem(503, "unavailable");
+        assert!(refused.header("retry-after").is_some());
+        assert_eq!(app.entries(&app.home).await, visits, "nothing was read");
+        assert!(app.take_errors().iter().any(|line| line.contains("no confined process")));
+        // What needs no such process is served.
+        app.call("GET", &format!("/v1/trust-access/access/{token}")).send().await.expect(200);
+    });
 }
 
 async fn a_deleted_organization_lets_nobody_in(app: &TestApp) {

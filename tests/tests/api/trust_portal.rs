@@ -4,7 +4,7 @@ use attestry_hosting::testing::{Answers, FakeVercel, NameServer};
 use attestry_tests::{Engine, TARGET, TestApp, both, id, run_with_domains, run_with_pdf_reader};
 use serde_json::{Value, json};
 
-use crate::portal::{certificate, choose, fetch, granted, marks, pdf, publish, token_for, upload};
+use crate::portal::{certificate, choose, fetch, granted, marks, pdf, publish, slow_pdf, token_for, upload};
 
 both! {
     settings_are_there_from_the_beginning,
@@ -244,15 +244,7 @@ async fn certificates_are_passive(app: &TestApp) {
 
 /// A file that exceeds the limits of its process is rejected, and the others are read meanwhile and afterwards.
 async fn certificates_are_read_within_limits(app: &TestApp) {
-    let small = pdf(1);
-    let mut file = small.clone();
-    let start = file.len();
-    // Bytes that start like an object but are none, for many numbers.
-    file.extend(format!("7 0 {}", " ".repeat(3 << 20)).into_bytes());
-    let table = file.len();
-    let rows = format!("{start:010} 00000 n \n").repeat(20_000);
-    file.extend(format!("xref\n7 20000\n{rows}trailer\n<</Size 20007/Root 1 0 R>>\n").into_bytes());
-    file.extend(format!("startxref\n{table}\n%%EOF\n").into_bytes());
+    let (small, file) = (pdf(1), slow_pdf());
     let (refused, accepted) =
         tokio::join!(upload(app, &app.home, "iso_27001", &file), upload(app, &app.home, "iso_42001", &small));
     assert!(refused.problem(400, "file_refused").to_string().contains("too complex"));

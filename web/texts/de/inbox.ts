@@ -26,6 +26,14 @@ export const inbox: Texts['inbox'] = {
   says: {
     assigned: (number) => `Ihnen ${number === 1 ? 'wurde 1 Eintrag' : `wurden ${count(number)} Einträge`} zugewiesen`,
     overdue: (number) => `${number === 1 ? '1 Eintrag von Ihnen ist' : `${count(number)} Einträge von Ihnen sind`} überfällig`,
+    dueSoon: (number) => `${number === 1 ? '1 Eintrag von Ihnen ist' : `${count(number)} Einträge von Ihnen sind`} bald fällig`,
+    automations: (number) => `${count(number)} ${number === 1 ? 'Meldung' : 'Meldungen'} Ihrer Automatisierungen`,
+    policies: (number) =>
+      number === 1
+        ? '1 Richtlinie oder Erklärung wartet auf Sie oder hat sich geändert'
+        : `${count(number)} Richtlinien oder Erklärungen warten auf Sie oder haben sich geändert`,
+    portal: (number) => `${count(number)} ${number === 1 ? 'Meldung' : 'Meldungen'} des Trust-Portals`,
+    comments: (number) => `Sie wurden in ${count(number)} ${number === 1 ? 'Kommentar' : 'Kommentaren'} erwähnt`,
     more: (first, more) => `${first} und ${count(more)} weitere`,
     due: (what, date) => `${what}, fällig am ${date}`,
     acceptanceEnds: (what, date) => `${what}: Akzeptanz endet am ${date}`,
@@ -39,6 +47,11 @@ export const inbox: Texts['inbox'] = {
     notApproved: (what) => `Nicht freigegeben: ${what}`,
     fails: (automation, task, why) => `„${automation}“ (${task}) ist fehlgeschlagen: ${why}`,
     passes: (automation, task) => `„${automation}“ (${task}) läuft wieder erfolgreich`,
+    statement: (framework, version) => `Erklärung zur Anwendbarkeit für ${framework}, Version ${version}`,
+    domainWorks: (domain) => `Die Domain ${domain} des Trust-Portals funktioniert wieder`,
+    domainWrong: (domain) =>
+      `Die DNS-Einträge von ${domain} sind falsch. Bleiben sie es 72 Stunden lang, verwendet das Trust-Portal diese Domain nicht mehr`,
+    domainLost: (domain) => `Das Trust-Portal verwendet ${domain} nicht mehr: Die DNS-Einträge waren 72 Stunden lang falsch`,
     requested: (who) => `${who} bittet um Zugang zum Trust-Portal`,
   },
   empty: {

@@ -25,6 +25,11 @@ export const inbox = {
   says: {
     assigned: (count: number) => `${n(count, 'thing was', 'things were')} assigned to you`,
     overdue: (count: number) => `${n(count, 'thing', 'things')} of yours ${count === 1 ? 'is' : 'are'} overdue`,
+    dueSoon: (count: number) => `${n(count, 'thing', 'things')} of yours ${count === 1 ? 'is' : 'are'} due soon`,
+    automations: (count: number) => `${n(count, 'message', 'messages')} from your automations`,
+    policies: (count: number) => `${n(count, 'policy or statement', 'policies or statements')} need you, or have changed`,
+    portal: (count: number) => `${n(count, 'message', 'messages')} from the trust portal`,
+    comments: (count: number) => `${n(count, 'comment mentions', 'comments mention')} you`,
     more: (first: string, more: number) => `${first}, and ${more.toLocaleString('en')} more`,
     due: (what: string, date: string) => `${what}, due ${date}`,
     acceptanceEnds: (what: string, date: string) => `${what}: acceptance ends on ${date}`,
@@ -38,6 +43,11 @@ export const inbox = {
     notApproved: (what: string) => `Not approved: ${what}`,
     fails: (automation: string, task: string, why: string) => `“${automation}” (${task}) failed: ${why}`,
     passes: (automation: string, task: string) => `“${automation}” (${task}) passes again`,
+    statement: (framework: string, version: string) => `the statement of applicability for ${framework}, version ${version}`,
+    domainWorks: (domain: string) => `The trust portal's domain ${domain} works again`,
+    domainWrong: (domain: string) =>
+      `The DNS records of ${domain} are wrong. Fix them within 72 hours, or the trust portal will stop using this domain`,
+    domainLost: (domain: string) => `The trust portal no longer uses ${domain}: its DNS records were wrong for 72 hours`,
     requested: (who: string) => `${who} asks for access to the trust portal`,
   },
   empty: {

@@ -156,10 +156,13 @@ pub(crate) async fn preview_programme(
 /// them owners and due dates. What exists is never overwritten, so you can repeat the request after an interruption,
 /// or send it with another framework beside those that are planned. `auditDate`, `scope`, `owners` and `start` stay as they are if they are
 /// left out. Needs the permissions to create and change controls, policies, tasks and context
-/// entries.
+/// entries, and `organization:update` if it adds a framework to those that the organization works on.
 #[utoipa::path(
     post, path = "/v1/programme", tag = "Programme", request_body = PlanProgramme,
-    responses((status = 201, body = StartedView, description = "The programme, and what was created."))
+    responses(
+        (status = 201, body = StartedView, description = "The programme, and what was created."),
+        (status = 409, description = "Another start is not complete yet, or changed the programme meanwhile.")
+    )
 )]
 pub(crate) async fn start_programme(
     api: State<Api>,
@@ -267,7 +270,8 @@ body! {
 /// Undoes the last start of the programme
 ///
 /// Deletes the records that it created and restores those that it changed. Possible for a day, as long as none of them
-/// was edited. The body can be left out.
+/// was edited. Needs `organization:update` if the start added a framework to those that the organization works on. The
+/// body can be left out.
 #[utoipa::path(
     post, path = "/v1/programme/undo", tag = "Programme", request_body = Option<UndoStart>,
     responses(

@@ -522,6 +522,7 @@ impl ItemView {
             assignee,
             due,
             completed,
+            reopened: _,
             is_done: _,
             is_blocked: _,
             recurs: _,
@@ -588,7 +589,9 @@ pub(crate) struct ForecastView {
 pub(crate) struct BurnUpView {
     #[schema(value_type = String, format = Date)]
     on: Date,
+    /// The items that were done at the end of the day. A recurring task counts once it was completed.
     done: usize,
+    /// The items that were to be done by then.
     planned: usize,
 }
 

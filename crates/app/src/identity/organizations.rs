@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attestry_domain::Zone;
-use attestry_domain::access::Scope;
+use attestry_domain::access::{Permission, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::id::{FrameworkId, MemberId, OrganizationId};
@@ -90,7 +90,8 @@ pub async fn update(
     .await
 }
 
-/// Adds frameworks to those that the organization works on; returns the new ones.
+/// Adds frameworks to those that the organization works on and returns the new ones. A caller who may not change its
+/// settings is refused if there are any.
 pub(crate) async fn choose_frameworks(
     c: &Change<'_>,
     chosen: &[FrameworkId],
@@ -103,7 +104,8 @@ pub(crate) async fn choose_frameworks(
     Ok(added)
 }
 
-/// Removes frameworks from those that the organization works on.
+/// Removes frameworks from those that the organization works on. A caller who may not change its settings is refused if
+/// it works on any of them.
 pub(crate) async fn drop_frameworks(c: &Change<'_>, dropped: &[FrameworkId]) -> Result<(), Error> {
     let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
     let left = before.framework_ids.iter().copied().filter(|id| !dropped.contains(id)).collect();
@@ -118,6 +120,7 @@ async fn save_frameworks(
     if framework_ids == before.framework_ids {
         return Ok(());
     }
+    c.scope.require(Permission::OrganizationUpdate)?;
     let after = Organization { framework_ids, updated_at: c.now, version: before.version + 1, ..before };
     organizations::update(c.t, c.scope, &after).await?;
     c.record("organization.updated", "organization", after.id, &after)

@@ -478,9 +478,7 @@ impl Undelivered {
 impl From<Refusal> for Undelivered {
     fn from(refusal: Refusal) -> Self {
         match &refusal {
-            Refusal::Host(_) | Refusal::Port { .. } | Refusal::PlainHttp(_) | Refusal::Redirects(_) => {
-                Self::permanent(REDIRECTED)
-            }
+            Refusal::Redirect(_) | Refusal::Redirects(_) => Self::permanent(REDIRECTED),
             // Name servers also give this answer while a zone is broken.
             Refusal::NoAddress(_) => Self::transient(refusal.to_string()),
             _ if refusal.is_transient() => Self::transient(refusal.to_string()),
@@ -525,7 +523,7 @@ fn wait_of(value: &str, now: Time) -> Option<Duration> {
     Some(at.since(now))
 }
 
-/// Posts a body to an address. Private networks are refused, unless the operator allows them.
+/// Posts a body to an address and follows no redirect. Private networks are refused, unless the operator allows them.
 async fn post(ctx: &Ctx, url: &WebhookUrl, body: &Value) -> Result<(), Undelivered> {
     let egress = ctx.runner().egress().map_err(Undelivered::transient)?;
     let hosts = url.hosts().map_err(Undelivered::permanent)?;
@@ -538,13 +536,10 @@ async fn post(ctx: &Ctx, url: &WebhookUrl, body: &Value) -> Result<(), Undeliver
         ],
         body: Some(body.to_string().into_bytes()),
     };
-    let fetched = tokio::time::timeout(DELIVERY_TIMEOUT, egress.fetch(&hosts, request)).await;
+    let fetched = tokio::time::timeout(DELIVERY_TIMEOUT, egress.fetch_once(&hosts, request)).await;
     let answer = fetched.map_err(|_| {
         Undelivered::transient(format!("did not answer within {} s", DELIVERY_TIMEOUT.as_secs()))
     })??;
-    if answer.redirected {
-        return Err(Undelivered::permanent(REDIRECTED));
-    }
     let retry_after = answer.headers.iter().find(|(name, _)| name == "retry-after");
     check(answer.status, retry_after.map(|(_, value)| value.as_str()), ctx.now())
 }

@@ -13,7 +13,7 @@ use attestry_domain::access::{Permission, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::Framework;
 use attestry_domain::frameworks::controls::Control;
-use attestry_domain::id::{ProgrammeRunId, RequirementId};
+use attestry_domain::id::{Kind, ProgrammeRunId, RequirementId, kind};
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::planner::{self, Existing, Plan};
 use attestry_domain::programme::progress::{Item, ItemKind, Progress};
@@ -21,12 +21,13 @@ use attestry_domain::programme::scope::Consequences;
 use attestry_domain::programme::{Programme, Settings};
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
-use attestry_storage::{Tx, frameworks as own_frameworks, journal, members, programmes, registers as rows};
+use attestry_storage::{Tx, frameworks as own_frameworks, members, programmes, registers as rows, tasks};
 
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
+use crate::core::history::StateAsOf;
 use crate::registers;
 
 pub use remind::{Reminded, remind};
@@ -135,7 +136,7 @@ pub struct ProgrammeStatus {
     pub today: Date,
 }
 
-fn item_of_task(task: &Record<Task>, scope: &Scope) -> Item {
+fn item_of_task(task: &Record<Task>, reopened: Option<Time>, scope: &Scope) -> Item {
     Item {
         kind: ItemKind::Task,
         id: task.id.to_string(),
@@ -144,6 +145,7 @@ fn item_of_task(task: &Record<Task>, scope: &Scope) -> Item {
         assignee: task.assignee_id,
         due: task.due_date,
         completed: task.first_completed_at.or(task.last_completed_at).map(|at| scope.today(at)),
+        reopened: reopened.map(|at| scope.today(at)),
         is_done: task.status == TaskStatus::Done,
         is_blocked: task.status == TaskStatus::Blocked,
         recurs: task.frequency.is_some(),
@@ -159,6 +161,7 @@ fn item_of_policy(policy: &Record<Policy>, scope: &Scope) -> Item {
         assignee: policy.assignee_id,
         due: policy.due_date,
         completed: policy.first_published_at.or(policy.last_published_at).map(|at| scope.today(at)),
+        reopened: None,
         is_done: policy.is_published,
         is_blocked: false,
         recurs: false,
@@ -181,9 +184,9 @@ pub async fn status(ctx: &Ctx, scope: &Scope) -> Result<ProgrammeStatus, Error> 
         }
         if own.allows(Permission::TaskRead) {
             let ids = distinct(controls.iter().flat_map(|one| one.task_ids.iter()).collect());
-            items.extend(
-                rows::some_of::<Task>(t, &own, &ids).await?.iter().map(|one| item_of_task(one, &own)),
-            );
+            let reopened = tasks::reopened(t, &own).await?;
+            let found = rows::some_of::<Task>(t, &own, &ids).await?;
+            items.extend(found.iter().map(|one| item_of_task(one, reopened.get(&one.id).copied(), &own)));
         }
         Ok((programme, items, programmes::last_run(t, &own).await?))
     });
@@ -217,16 +220,19 @@ pub(crate) async fn left_out(
     framework: &Framework,
     at: Option<Time>,
 ) -> Result<HashMap<RequirementId, String>, Error> {
-    let own = scope.clone();
-    let settings = ctx.db.read(async move |t| {
-        let Some(programme) = programmes::get(t, &own).await? else { return Ok(None) };
-        let Some(at) = at else { return Ok(Some(programme.settings)) };
-        let state = journal::state_at(t, &own, &programme.id.to_string(), at).await?;
-        let state = state.map(|state| serde_json::from_str::<Programme>(&state)).transpose()?;
-        Ok::<_, Error>(state.map(|programme| programme.settings))
-    });
-    let Some(settings) = settings.await?.filter(|settings| settings.framework_ids.contains(&framework.id))
-    else {
+    let programme = match at {
+        // An organization has at most one programme, which may have been undone since.
+        Some(at) => {
+            let read = |state: &str| serde_json::from_str::<Programme>(state);
+            StateAsOf { kind: kind::Programme::PREFIX, at, read }.all(ctx, scope).await?.pop()
+        }
+        None => {
+            let own = scope.clone();
+            ctx.db.read(async move |t| programmes::get(t, &own).await).await?
+        }
+    };
+    let settings = programme.map(|programme| programme.settings);
+    let Some(settings) = settings.filter(|settings| settings.framework_ids.contains(&framework.id)) else {
         return Ok(HashMap::new());
     };
     let left_out = planner::left_out(&planner::consequences(&settings, &[framework]), &[framework]);

@@ -2,9 +2,11 @@
 //! overwrites an edit, so it can be repeated.
 //!
 //! Policies, tasks and controls are created in transactions of their own, so that no other writer waits for all of them.
-//! A start that is interrupted is completed by the next one.
+//! The first one claims the run, so that a start with other settings is refused before it creates anything. A start
+//! that is interrupted is completed by sending it again.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use attestry_domain::Parse;
 use attestry_domain::access::Scope;
@@ -23,7 +25,7 @@ use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::{Record, Register};
 use attestry_domain::tasks::{Task, TaskStatus};
 use attestry_domain::text::{AnyText, Name};
-use attestry_storage::programmes::{self, Run, RunContent, Touched};
+use attestry_storage::programmes::{self, Claim, Run, RunContent, Touched};
 use attestry_storage::registers::Stored;
 use attestry_storage::{Tx, members, registers as rows};
 use serde::Serialize;
@@ -38,8 +40,10 @@ use crate::policies::templates::{self as policy_templates, TemplateOverrides};
 use crate::registers::assignees;
 use crate::{frameworks, registers, tasks};
 
-/// The longest plan.
+/// The maximum number of days between today and the start or the end of a plan.
 const MAX_DAYS: i64 = 5 * 366;
+/// The time after its last part for which an unfinished start keeps others from starting.
+const CLAIM_FOR: Duration = Duration::from_mins(1);
 
 /// The input of a plan.
 #[derive(Clone, Debug)]
@@ -83,12 +87,13 @@ pub(super) async fn checked(
             refuse("auditDate".to_owned(), "must be after the start of the plan");
         }
         Some(audit) if audit <= today => refuse("auditDate".to_owned(), "must be in the future"),
-        Some(audit) if starts_on.days_until(audit) > MAX_DAYS => {
-            refuse("auditDate".to_owned(), "must be within five years of the start");
+        Some(audit) if starts_on.max(today).days_until(audit) > MAX_DAYS => {
+            refuse("auditDate".to_owned(), "must be within five years of today, or of a later start");
         }
         _ => {}
     }
-    if starts_on.days_until(today).abs() > MAX_DAYS {
+    // A start that was long ago is no error where it stays as it is.
+    if new.start.is_some_and(|start| start.days_until(today).abs() > MAX_DAYS) {
         refuse("start".to_owned(), "must be within five years of today");
     }
     let active = assignees::active(t, scope).await?;
@@ -139,17 +144,16 @@ pub async fn start(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<Starte
     let parts = scope.without_claim();
     let (settings, run, policies) =
         ctx.change(&parts, async move |c| create_policies(c, &new, today).await).await?;
-    let (wanted, made) = (settings.clone(), run);
-    let tasks = ctx.change(&parts, async move |c| create_tasks(c, &wanted, made, today).await).await?;
+    let wanted = settings.clone();
+    let tasks = ctx.change(&parts, async move |c| create_tasks(c, &wanted, run, today).await).await?;
     ctx.change(scope, async move |c| {
         hold(c).await?;
         rows::hold(c.t, c.scope, Control::ENTITY).await?;
+        let mut run = run_of(c, run, &settings).await?;
         let settings = with_active_owners(c, &settings).await?;
         let (plan, existing) = plan_of(c.t, c.scope, &settings, today).await?;
-        let mut run = run_of(c, run).await?;
         let controls = create_controls(c, &settings, &plan, &existing, &mut run).await?;
         save_answers(c, &settings, &mut run).await?;
-        choose_frameworks(c, &settings, &mut run).await?;
         let created = Created { controls, policies, tasks };
         if let Some(programme) = programmes::get(c.t, c.scope).await?
             && run.content.touched.is_empty()
@@ -161,6 +165,7 @@ pub async fn start(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<Starte
         }
         let programme = save(c, &settings).await?;
         run.finished_at = Some(c.now);
+        run.content.claim = None;
         programmes::put_run(c.t, c.scope, &run).await?;
         let action = if run.content.before.is_some() { "programme.updated" } else { "programme.started" };
         c.record(action, ENTITY, programme.id, &programme)?;
@@ -169,7 +174,8 @@ pub async fn start(ctx: &Ctx, scope: &Scope, new: NewProgramme) -> Result<Starte
     .await
 }
 
-/// The first part: checks the input, begins the run, and creates the missing policies.
+/// The first part: checks the input, claims the run, adds the frameworks to those that the organization works on, and
+/// creates the missing policies.
 async fn create_policies(
     c: &Change<'_>,
     new: &NewProgramme,
@@ -179,7 +185,9 @@ async fn create_policies(
     rows::hold(c.t, c.scope, Policy::ENTITY).await?;
     let settings = checked(c.t, c.scope, new, today).await?;
     let (plan, _) = plan_of(c.t, c.scope, &settings, today).await?;
-    let mut run = begin(c).await?;
+    let mut run = begin(c, &settings).await?;
+    let added = organizations::choose_frameworks(c, &settings.framework_ids).await?;
+    run.content.added_frameworks.extend(added);
     let contact = contact(c, &settings).await?;
     let mut made = Vec::new();
     for planned in plan.policies.iter().filter(|one| one.existing.is_none()) {
@@ -213,23 +221,35 @@ async fn with_active_owners(c: &Change<'_>, settings: &Settings) -> Result<Setti
     Ok(settings)
 }
 
-/// Begins a run, or goes on with one that was interrupted within a day.
-async fn begin(c: &Change<'_>) -> Result<Run, Error> {
-    if let Some(last) = programmes::last_run(c.t, c.scope).await?
-        && last.finished_at.is_none()
-        && last.started_at.plus(UNDO_FOR) > c.now
-    {
-        return Ok(last);
+/// Claims a new run, or one that was interrupted within a day. A start with other settings may be at work on it until
+/// [`CLAIM_FOR`] has passed.
+async fn begin(c: &Change<'_>, settings: &Settings) -> Result<Run, Error> {
+    let claim = Some(Claim { settings: settings.clone(), at: c.now });
+    let last = programmes::last_run(c.t, c.scope).await?;
+    let is_unfinished = |run: &Run| run.finished_at.is_none() && run.started_at.plus(UNDO_FOR) > c.now;
+    let Some(mut run) = last.filter(is_unfinished) else {
+        let before = programmes::get(c.t, c.scope).await?.map(|programme| programme.settings);
+        let content = RunContent { before, claim, ..RunContent::default() };
+        return Ok(Run { id: c.next_id(), started_at: c.now, finished_at: None, content });
+    };
+    let is_at_work = |claim: &Claim| claim.settings != *settings && claim.at.plus(CLAIM_FOR) > c.now;
+    if run.content.claim.as_ref().is_some_and(is_at_work) {
+        return Err(Error::Conflict {
+            code: "programme_starting",
+            message: "Another start of the programme is not complete yet. Try again in a minute.".to_owned(),
+        });
     }
-    let before = programmes::get(c.t, c.scope).await?.map(|programme| programme.settings);
-    let content = RunContent { before, ..RunContent::default() };
-    Ok(Run { id: c.next_id(), started_at: c.now, finished_at: None, content })
+    run.content.claim = claim;
+    Ok(run)
 }
 
-async fn run_of(c: &Change<'_>, id: ProgrammeRunId) -> Result<Run, Error> {
-    let last =
-        programmes::last_run(c.t, c.scope).await?.filter(|run| run.id == id && run.finished_at.is_none());
-    last.ok_or_else(|| Error::Conflict {
+/// Returns the run with this id, as long as it is claimed by a start with these settings.
+async fn run_of(c: &Change<'_>, id: ProgrammeRunId, settings: &Settings) -> Result<Run, Error> {
+    let last = programmes::last_run(c.t, c.scope).await?;
+    let is_claimed = |run: &Run| {
+        run.id == id && run.content.claim.as_ref().is_some_and(|claim| claim.settings == *settings)
+    };
+    last.filter(is_claimed).ok_or_else(|| Error::Conflict {
         code: "programme_changed",
         message: "Another request changed the programme at the same time. Reload it and try again."
             .to_owned(),
@@ -271,9 +291,10 @@ async fn create_tasks(
 ) -> Result<usize, Error> {
     hold(c).await?;
     rows::hold(c.t, c.scope, Task::ENTITY).await?;
+    let mut run = run_of(c, run, settings).await?;
+    run.content.claim = Some(Claim { settings: settings.clone(), at: c.now });
     let settings = with_active_owners(c, settings).await?;
     let (plan, _) = plan_of(c.t, c.scope, &settings, today).await?;
-    let mut run = run_of(c, run).await?;
     let mut made = Vec::new();
     for planned in plan.tasks.iter().filter(|one| one.existing.is_none()) {
         let mut patch = tasks::from_template(planned.template)?;
@@ -425,12 +446,6 @@ async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Res
     }
     registers::add_many(c, &mut made).await?;
     touch_new(run, &made);
-    Ok(())
-}
-
-/// Adds the frameworks of the programme to those that the organization works on.
-async fn choose_frameworks(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
-    run.content.added_frameworks = organizations::choose_frameworks(c, &settings.framework_ids).await?;
     Ok(())
 }
 

@@ -1,13 +1,14 @@
 //! Bulk changes of a register: many rows in one transaction, each recorded in the journal, and undone together.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use attestry_domain::access::Scope;
-use attestry_domain::id::{BulkChangeId, Id, Kind};
+use attestry_domain::id::{BulkChangeId, Id, Kind, MemberId};
 use attestry_domain::page::{Order, PageRequest};
-use attestry_domain::registers::links::Linking;
+use attestry_domain::registers::links::{Linking, Links};
 use attestry_domain::registers::{Record, Wanted};
-use attestry_storage::{bulk_changes, journal, registers as rows};
+use attestry_storage::{bulk_changes, registers as rows};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -19,6 +20,8 @@ use crate::registers::{self, Stored, links};
 
 /// The maximum number of rows that one request changes.
 pub const MAX_ROWS: usize = 10_000;
+/// The maximum number of rows whose former states are in memory at once.
+const ROWS_AT_ONCE: usize = 500;
 /// The time for which a change can be undone.
 const UNDO_FOR: Duration = Duration::from_hours(24);
 
@@ -165,42 +168,56 @@ pub async fn undo<R: Stored>(ctx: &Ctx, scope: &Scope, change: BulkChangeId) -> 
         let held = rows::lock_some::<R>(c.t, c.scope, &ids).await?;
         let active = assignees::active(c.t, c.scope).await?;
         let mut outcome = Outcome::default();
-        for (id, version) in &changed {
-            let place = Id::read(id).and_then(|id| held.binary_search_by_key(&id, |record| record.id).ok());
-            let now = place.and_then(|place| held.get(place)).filter(|record| record.is_visible(c.scope));
-            let Some(now) = now else {
-                outcome.missing.push(id.clone());
-                continue;
-            };
-            let before = match now.version == *version {
-                true => journal::state_before_last(c.t, c.scope, id, R::ENTITY).await?,
-                false => None,
-            };
-            let before: Option<Record<R>> = before.map(|state| Record::recorded(&state)).transpose()?;
-            // A row is not assigned back to a member who is no longer active.
-            let is_owned =
-                |before: &Record<R>| before.assignee().is_none_or(|member| active.contains(&member));
-            let before = match before.filter(is_owned) {
-                Some(before) => {
-                    R::permits_change(now, &before, c.scope)?;
-                    // What was linked and is deleted since is not linked again.
-                    let links = R::links_of(&before);
-                    links::wrong(c.t, c.scope, &links, Hold::Yes).await?.is_empty().then_some(before)
+        for changed in changed.chunks(ROWS_AT_ONCE) {
+            let mut found = Vec::with_capacity(changed.len());
+            for (id, version) in changed {
+                let place =
+                    Id::read(id).and_then(|id| held.binary_search_by_key(&id, |record| record.id).ok());
+                match place.and_then(|place| held.get(place)).filter(|record| record.is_visible(c.scope)) {
+                    Some(now) => found.push((now, *version)),
+                    None => outcome.missing.push(id.clone()),
                 }
-                None => None,
-            };
-            match before {
-                Some(before) => {
-                    let after = Record { fields: before.fields, ..now.clone() };
-                    registers::save(c, now, after).await?;
-                    outcome.changed += 1;
-                }
-                None => outcome.unchanged += 1,
+            }
+            let unedited = found.iter().filter(|(now, version)| now.version == *version);
+            let unedited: Vec<&Record<R>> = unedited.map(|(now, _)| *now).collect();
+            let restored = restored::<R>(c, &unedited, &active).await?;
+            outcome.changed += restored.len();
+            outcome.unchanged += found.len() - restored.len();
+            for (now, after) in restored {
+                registers::save(c, now, after).await?;
             }
         }
         Ok(outcome)
     })
     .await
+}
+
+/// Returns those of locked rows that can be restored, each as it was before its last change.
+async fn restored<'a, R: Stored>(
+    c: &Change<'_>,
+    unedited: &[&'a Record<R>],
+    active: &HashSet<MemberId>,
+) -> Result<Vec<(&'a Record<R>, Record<R>)>, Error> {
+    let ids: Vec<Id<R::Kind>> = unedited.iter().map(|record| record.id).collect();
+    let states = rows::states_before_last::<R>(c.t, c.scope, &ids).await?;
+    let mut restored = Vec::with_capacity(unedited.len());
+    let mut links = Links::default();
+    for now in unedited {
+        let Some(state) = states.get(&now.id) else { continue };
+        let before: Record<R> = Record::recorded(state)?;
+        // A row is not assigned back to a member who is no longer active.
+        if before.assignee().is_some_and(|member| !active.contains(&member)) {
+            continue;
+        }
+        R::permits_change(now, &before, c.scope)?;
+        links.append(R::links_of(&before));
+        restored.push((*now, Record { fields: before.fields, ..(*now).clone() }));
+    }
+    // What was linked and is deleted since is not linked again.
+    let missing = links::missing(c.t, c.scope, &links, Hold::Yes).await?;
+    let gone: HashSet<&str> = missing.iter().map(|link| link.id.as_str()).collect();
+    restored.retain(|(_, after)| !R::links_of(after).ids().any(|id| gone.contains(id)));
+    Ok(restored)
 }
 
 /// Returns rows by their ids, in the order of the ids.

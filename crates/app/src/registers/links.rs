@@ -35,23 +35,49 @@ pub(crate) async fn wrong(
     links: &Links,
     hold: Hold,
 ) -> Result<Vec<FieldError>, Error> {
-    let mut wrong = Vec::new();
-    if links.is_empty() {
-        return Ok(wrong);
-    }
-    wrong.extend(look_for::<Risk>(t, scope, links, hold).await?);
-    wrong.extend(look_for::<Vendor>(t, scope, links, hold).await?);
-    wrong.extend(look_for::<Task>(t, scope, links, hold).await?);
-    wrong.extend(look_for::<Policy>(t, scope, links, hold).await?);
-    wrong.extend(look_for_requirements(t, scope, links).await?);
-    Ok(wrong)
+    Ok(missing(t, scope, links, hold).await?.into_iter().map(FieldError::from).collect())
 }
 
-fn missing<K: Kind>(id: Id<K>, field: &str) -> FieldError {
-    FieldError {
-        field: field.to_owned(),
-        message: format!("must hold ids of what is in this organization; the {} {id} is not", K::NOUN),
+/// A link whose target does not exist.
+#[derive(Clone, Debug)]
+pub(crate) struct MissingLink {
+    pub(crate) id: String,
+    noun: &'static str,
+    field: &'static str,
+}
+
+impl MissingLink {
+    fn to<K: Kind>(id: Id<K>, field: &'static str) -> Self {
+        Self { id: id.to_string(), noun: K::NOUN, field }
     }
+}
+
+impl From<MissingLink> for FieldError {
+    fn from(MissingLink { id, noun, field }: MissingLink) -> Self {
+        Self {
+            field: field.to_owned(),
+            message: format!("must hold ids of what is in this organization; the {noun} {id} is not"),
+        }
+    }
+}
+
+/// Returns the links whose targets do not exist, and locks the targets of the others if requested.
+pub(crate) async fn missing(
+    t: &Tx<'_>,
+    scope: &Scope,
+    links: &Links,
+    hold: Hold,
+) -> Result<Vec<MissingLink>, Error> {
+    let mut missing = Vec::new();
+    if links.is_empty() {
+        return Ok(missing);
+    }
+    missing.extend(look_for::<Risk>(t, scope, links, hold).await?);
+    missing.extend(look_for::<Vendor>(t, scope, links, hold).await?);
+    missing.extend(look_for::<Task>(t, scope, links, hold).await?);
+    missing.extend(look_for::<Policy>(t, scope, links, hold).await?);
+    missing.extend(look_for_requirements(t, scope, links).await?);
+    Ok(missing)
 }
 
 async fn look_for<R: Stored>(
@@ -59,23 +85,21 @@ async fn look_for<R: Stored>(
     scope: &Scope,
     links: &Links,
     hold: Hold,
-) -> Result<Vec<FieldError>, Error> {
-    let wanted: BTreeMap<Id<R::Kind>, &str> = links.of::<R::Kind>().collect();
-    let mut wrong = Vec::new();
-    for (id, field) in wanted {
-        let found = match hold {
-            Hold::Yes => rows::lock::<R>(t, scope, id).await?,
-            Hold::No => rows::get::<R>(t, scope, id).await?,
-        };
-        if !found.is_some_and(|found| found.is_visible(scope)) {
-            wrong.push(missing(id, field));
-        }
-    }
-    Ok(wrong)
+) -> Result<Vec<MissingLink>, Error> {
+    let wanted: BTreeMap<Id<R::Kind>, &'static str> = links.of::<R::Kind>().collect();
+    let ids: Vec<Id<R::Kind>> = wanted.keys().copied().collect();
+    let found = match hold {
+        Hold::Yes => rows::lock_some::<R>(t, scope, &ids).await?,
+        Hold::No => rows::some_of::<R>(t, scope, &ids).await?,
+    };
+    let found: BTreeSet<Id<R::Kind>> =
+        found.iter().filter(|found| found.is_visible(scope)).map(|found| found.id).collect();
+    let gone = wanted.into_iter().filter(|(id, _)| !found.contains(id));
+    Ok(gone.map(|(id, field)| MissingLink::to(id, field)).collect())
 }
 
-async fn look_for_requirements(t: &Tx<'_>, scope: &Scope, links: &Links) -> Result<Vec<FieldError>, Error> {
-    let wanted: BTreeMap<RequirementId, &str> = links.of::<kind::Requirement>().collect();
+async fn look_for_requirements(t: &Tx<'_>, scope: &Scope, links: &Links) -> Result<Vec<MissingLink>, Error> {
+    let wanted: BTreeMap<RequirementId, &'static str> = links.of::<kind::Requirement>().collect();
     let ids = |all: &[Arc<Framework>]| -> BTreeSet<RequirementId> {
         all.iter().flat_map(|framework| &framework.requirements).map(|one| one.id).collect()
     };
@@ -83,11 +107,8 @@ async fn look_for_requirements(t: &Tx<'_>, scope: &Scope, links: &Links) -> Resu
     if wanted.keys().any(|id| !known.contains(id)) {
         known.extend(ids(&own::all(t, scope).await?));
     }
-    Ok(wanted
-        .into_iter()
-        .filter(|(id, _)| !known.contains(id))
-        .map(|(id, field)| missing(id, field))
-        .collect())
+    let gone = wanted.into_iter().filter(|(id, _)| !known.contains(id));
+    Ok(gone.map(|(id, field)| MissingLink::to(id, field)).collect())
 }
 
 /// Removes deleted requirements from the controls that meet them.

@@ -39,6 +39,8 @@ pub struct Item {
     pub due: Option<Date>,
     /// The day on which it was completed for the first time.
     pub completed: Option<Date>,
+    /// The day on which it was opened again, if it does not recur and is still open.
+    pub reopened: Option<Date>,
     pub is_done: bool,
     pub is_blocked: bool,
     /// It opens again after it was completed.
@@ -53,6 +55,11 @@ impl Item {
             Some(due) if due < today => ItemState::Late,
             _ => ItemState::Due,
         }
+    }
+
+    /// Returns true when it was completed by a day and not opened again by then.
+    fn was_done(&self, on: Date) -> bool {
+        self.completed.is_some_and(|day| day <= on) && self.reopened.is_none_or(|day| day > on)
     }
 
     /// The day by which it was to be completed for the first time. The due date of one that recurs moves on with each
@@ -112,10 +119,11 @@ pub struct Forecast {
     pub finishes_on: Option<Date>,
 }
 
-/// A point of the burn-up line: the items completed and due up to a day.
+/// A point of the burn-up line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurnUp {
     pub on: Date,
+    /// The items that were done at the end of the day. One that recurs counts once it was completed.
     pub done: usize,
     /// The items that were to be completed by then.
     pub planned: usize,
@@ -184,8 +192,7 @@ fn burn_up(items: &[Item], start: Date, last: Date, today: Date) -> Vec<BurnUp> 
     let mut points = Vec::new();
     let mut on = start.monday().plus_days(-1);
     loop {
-        let done =
-            items.iter().filter(|item| item.completed.is_some_and(|day| day <= on && day <= today)).count();
+        let done = items.iter().filter(|item| item.was_done(on.min(today))).count();
         let planned = items.iter().filter(|item| item.planned().is_some_and(|day| day <= on)).count();
         points.push(BurnUp { on, done, planned });
         if on >= last || points.len() >= 1000 {
@@ -213,6 +220,7 @@ mod tests {
             assignee: None,
             due: due.map(date),
             completed: completed.map(date),
+            reopened: None,
             is_done: completed.is_some(),
             is_blocked: false,
             recurs: false,
@@ -232,6 +240,20 @@ mod tests {
         let open = |recurs| Item { is_done: false, recurs, ..item("a", None, Some("2026-11-10")) };
         assert_eq!(forecast(&[open(false)], date("2026-11-18")).remaining, 1);
         assert_eq!(forecast(&[open(true)], date("2026-11-18")).remaining, 0);
+    }
+
+    #[test]
+    fn an_item_that_was_opened_again_lowers_the_line() {
+        let open = Item { is_done: false, ..item("a", Some("2026-11-20"), Some("2026-11-18")) };
+        let open = Item { reopened: Some(date("2026-11-25")), ..open };
+        let (start, today) = (date("2026-11-18"), date("2026-11-26"));
+        let done = |item: &Item| -> Vec<usize> {
+            let line = burn_up(std::slice::from_ref(item), start, date("2026-12-04"), today);
+            line.iter().map(|point| point.done).collect()
+        };
+        assert_eq!(done(&open), [0, 1, 0, 0]);
+        assert_eq!(done(&Item { is_done: true, reopened: None, ..open.clone() }), [0, 1, 1, 1]);
+        assert_eq!(forecast(&[open], today).completed_lately, 1, "the pace counts first completions");
     }
 
     #[test]

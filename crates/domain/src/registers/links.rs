@@ -12,6 +12,14 @@ impl Links {
         self.0.extend(ids.into_iter().flat_map(IdSet::iter).map(|id| (id.to_string(), field)));
     }
 
+    pub fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(id, _)| id.as_str())
+    }
+
     /// The ids of one kind, each with the field that names it.
     pub fn of<K: Kind>(&self) -> impl Iterator<Item = (Id<K>, &'static str)> {
         self.0.iter().filter_map(|(id, field)| Some((Id::read(id)?, *field)))

@@ -172,10 +172,13 @@ async fn loops_end() {
     let host = format!("http://web.example.com:{}", web.port());
     assert_eq!(open(&names).fetch(&hosts(&[&host]), get(&host)).await, Err(Refusal::Redirects(5)));
     assert_eq!(web.requests().len(), 6);
+    let once = open(&names).fetch_once(&hosts(&[&host]), get(&host)).await;
+    assert_eq!(once, Err(Refusal::Redirects(0)));
+    assert_eq!(web.requests().len(), 7);
     let none = Settings { allow_private_networks: true, redirects: 0, ..settings(&names) };
     let none = Egress::new(none).expect("settings");
     assert_eq!(none.fetch(&hosts(&[&host]), get(&host)).await, Err(Refusal::Redirects(0)));
-    assert_eq!(web.requests().len(), 7);
+    assert_eq!(web.requests().len(), 8);
 }
 
 #[tokio::test]

@@ -164,6 +164,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ),
     ("programme_undo_expired", 409, "Too late to undo", "A start of the programme can be undone for a day."),
     (
+        "programme_starting",
+        409,
+        "Programme starting",
+        "Another start of the programme is not complete yet; try again in a minute.",
+    ),
+    (
         "programme_changed",
         409,
         "Programme changed",
