@@ -57,7 +57,7 @@ impl<R: RegisterApi> Document<R> {
         let given = || R::FIELDS.iter().filter(|field| field.is_given());
         let required = given().filter(|field| whole && field.how == How::required);
         let also = R::also_given().into_iter().map(|(wire, schema)| (wire.to_owned(), schema));
-        let of = |field: &Field| if whole { field.schema_with_default() } else { field.schema() };
+        let of = |field: &Field| if whole { field.schema_with_default() } else { field.given_schema() };
         let properties = given().map(|field| (field.wire.to_owned(), of(field))).chain(also);
         let (about, example) = match (whole, R::example()) {
             (true, Value::Object(row)) => (

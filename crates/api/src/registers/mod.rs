@@ -32,7 +32,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::service::audit_logs::{EntryList, ListHistory, entries};
+use crate::service::audit_logs::{EntryList, ListHistory, history as history_page};
 
 pub(crate) mod attachments;
 mod bulk;
@@ -68,6 +68,7 @@ pub(crate) struct Field {
 pub(crate) enum How {
     required,
     default,
+    reset,
     nullable,
     own,
     noted,
@@ -96,9 +97,17 @@ impl Field {
         R::RATINGS.iter().any(|side| side.has(self.column))
     }
 
+    /// Returns the schema of the field in a body.
+    fn given_schema(&self) -> Value {
+        match self.how {
+            How::reset => json!(described(or_null((self.schema)()), self.about)),
+            _ => self.schema(),
+        }
+    }
+
     /// Returns the schema of the field in a creation.
     fn schema_with_default(&self) -> Value {
-        let mut schema = self.schema();
+        let mut schema = self.given_schema();
         // An empty set or text is the obvious default and is not documented.
         let is_set = self.kind == PlainKind::Words;
         let default =
@@ -160,11 +169,13 @@ macro_rules! wire {
     (@default default $type:ty) => {
         Some(|| serde_json::json!(attestry_domain::plain::Keep::plain(&<$type>::default())))
     };
+    (@default reset $type:ty) => { wire!(@default default $type) };
     (@default $how:ident $type:ty) => { None };
     (@read required $fields:ident $whole:ident $wire:literal) => {
         if $whole { $fields.required($wire).map(Some) } else { $fields.optional($wire) }
     };
     (@read default $fields:ident $whole:ident $wire:literal) => { $fields.optional($wire) };
+    (@read reset $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
     (@read nullable $fields:ident $whole:ident $wire:literal) => { $fields.nullable($wire) };
     (@read own $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
     (@read noted $fields:ident $whole:ident $wire:literal) => { $fields.not_given($wire) };
@@ -723,5 +734,5 @@ async fn show_history<R: RegisterApi>(
     query: ValidQuery<ListHistory>,
 ) -> Result<Json<EntryList>, Problem> {
     let ValidQuery(ListHistory { limit, before }) = query;
-    Ok(Json(entries(history::of(&api.ctx, &scope, id.found()?, limit, before).await?, None)))
+    Ok(Json(history_page(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
 }

@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | `required` | required | optional | `T` |
 //! | `default` | optional | optional | `T` |
+//! | `reset` | optional or null | null sets it back to its default | `T` |
 //! | `nullable` | optional or null | null clears it | `Option<T>` |
 //! | `own` | not accepted: the product sets it | not accepted | `T` |
 //! | `noted` | not accepted: the product sets it, possibly later | not accepted | `Option<T>` |
@@ -306,6 +307,12 @@ pub enum SortKey {
     Date(&'static str),
     /// A member by name; a row without one comes first.
     Member(&'static str),
+    /// A number or a time that a row may lack; a row without one comes first.
+    Whole(&'static str),
+    /// The number of ids in a set.
+    Count(&'static str),
+    /// A number that is computed from more than the row, by the feature of the register. The database sorts by id.
+    Derived(&'static str),
 }
 
 /// The sort date of rows without a date, which puts them last.
@@ -458,7 +465,16 @@ impl<R: Register> Record<R> {
                 _ => NEVER.to_owned(),
             }),
             SortKey::Member(_) => Key::Text(self.fields.assignee().map(name).unwrap_or_default()),
-            SortKey::Id => Key::Id,
+            SortKey::Whole(column) => Key::Number(match self.fields.field(column) {
+                Plain::Int(number) => number,
+                Plain::Time(time) => time.as_millis(),
+                _ => 0,
+            }),
+            SortKey::Count(column) => Key::Number(match self.fields.field(column) {
+                Plain::Text(ids) => i64::try_from(ids.split_whitespace().count()).unwrap_or(i64::MAX),
+                _ => 0,
+            }),
+            SortKey::Id | SortKey::Derived(_) => Key::Id,
         };
         After { key, id: self.id.to_string() }
     }
@@ -512,20 +528,24 @@ macro_rules! register_structs {
     (@kept noted $type:ty) => { Option<$type> };
     (@kept $how:ident $type:ty) => { $type };
     (@patch nullable $type:ty) => { $crate::Patch<$type> };
+    (@patch reset $type:ty) => { $crate::Patch<$type> };
     (@patch own $type:ty) => { () };
     (@patch noted $type:ty) => { () };
     (@patch $how:ident $type:ty) => { Option<$type> };
     (@given required $value:expr) => { $value? };
     (@given default $value:expr) => { $value.unwrap_or_default() };
     (@given nullable $value:expr) => { $value.into_option() };
+    (@given reset $value:expr) => { $value.into_option().unwrap_or_default() };
     (@given own $value:expr) => { Default::default() };
     (@given noted $value:expr) => { None };
     (@patched nullable $value:expr, $before:expr) => { $value.apply($before.clone()) };
+    (@patched reset $value:expr, $before:expr) => { $value.apply_or_default($before.clone()) };
     (@patched own $value:expr, $before:expr) => { $before.clone() };
     (@patched noted $value:expr, $before:expr) => { $before.clone() };
     (@patched $how:ident $value:expr, $before:expr) => { $value.unwrap_or_else(|| $before.clone()) };
     (@recorded own $state:ident $wire:literal) => { $crate::registers::take::<Option<_>>($state, $wire)?.unwrap_or_default() };
     (@recorded default $state:ident $wire:literal) => { $crate::register_structs!(@recorded own $state $wire) };
+    (@recorded reset $state:ident $wire:literal) => { $crate::register_structs!(@recorded own $state $wire) };
     (@recorded $how:ident $state:ident $wire:literal) => { $crate::registers::take($state, $wire)? };
     (
         [$(#[$meta:meta])* $name:ident $patch:ident]
@@ -741,5 +761,8 @@ macro_rules! register_sort {
     };
     (@takes Number $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
     (@takes Words $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Whole $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Count $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Derived $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
     (@takes $kind:ident $key:ident) => { matches!($key, $crate::page::Key::Text(_)) };
 }

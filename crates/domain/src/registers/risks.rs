@@ -4,7 +4,7 @@ use crate::date::Date;
 use crate::id::kind;
 use crate::patch::Patch;
 use crate::plain::Plain;
-use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
+use crate::registers::scales::{Impact, Likelihood, Rated, follow_rating, score};
 use crate::registers::{Actions, Computed, Live, RatingSide, Register, SEARCH_TEXT, Visibility};
 use crate::text::LongText;
 use crate::time::Time;
@@ -59,14 +59,23 @@ crate::words! {
     }
 }
 
-/// Returns true when the input sets the treatment. On creation the default does not count.
-pub(crate) fn sets_treatment(
+/// Updates the time of the decision about the treatment after the input is applied. On creation the default does not
+/// count as one. Null for the strategy without a description takes the decision back.
+pub(crate) fn follow_treatment(
+    decided_at: &mut Option<Time>,
+    (strategy, description): (&Patch<TreatmentStrategy>, &Patch<LongText>),
     is_new: bool,
-    strategy: Option<TreatmentStrategy>,
-    description: &Patch<LongText>,
-) -> bool {
-    let is_set = strategy.is_some_and(|strategy| !is_new || strategy != TreatmentStrategy::default());
-    is_set || matches!(description, Patch::Value(_))
+    is_changed: bool,
+    now: Time,
+) {
+    let is_set = strategy.value().is_some_and(|one| !is_new || *one != TreatmentStrategy::default());
+    if is_set || description.value().is_some() {
+        if decided_at.is_none() || is_changed {
+            *decided_at = Some(now);
+        }
+    } else if *strategy == Patch::Null {
+        *decided_at = None;
+    }
 }
 
 /// Every field of a risk.
@@ -80,15 +89,15 @@ macro_rules! risk_fields {
             category "category" required $crate::registers::risks::RiskCategory = "The category of the risk.";
             department "department" nullable $crate::words::Department = "The department the risk belongs to.";
             status "status" default $crate::registers::risks::RiskStatus = "Any status may follow any other.";
-            likelihood "likelihood" default $crate::registers::scales::Likelihood = "The likelihood before treatment.";
-            impact "impact" default $crate::registers::scales::Impact = "The impact before treatment.";
-            residual_likelihood "residualLikelihood" default $crate::registers::scales::Likelihood = "The likelihood after treatment.";
-            residual_impact "residualImpact" default $crate::registers::scales::Impact = "The impact after treatment.";
-            is_assessed "isAssessed" own bool = "True once the rating before treatment was set; until then it is a default.";
-            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set; until then it is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "The treatment.";
+            likelihood "likelihood" reset $crate::registers::scales::Likelihood = "The likelihood before treatment.";
+            impact "impact" reset $crate::registers::scales::Impact = "The impact before treatment.";
+            residual_likelihood "residualLikelihood" reset $crate::registers::scales::Likelihood = "The likelihood after treatment.";
+            residual_impact "residualImpact" reset $crate::registers::scales::Impact = "The impact after treatment.";
+            is_assessed "isAssessed" own bool = "True once the rating before treatment was set. Until then, and after null took it back, it is a default.";
+            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set. Until then, and after null took it back, it is a default.";
+            treatment_strategy "treatmentStrategy" reset $crate::registers::risks::TreatmentStrategy = "The treatment.";
             treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "A description of how it is done.";
-            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
+            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default, and after null took it back.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who is responsible.";
             review_date "reviewDate" nullable $crate::date::Date = "When the risk is to be reviewed.";
             accepted_by_id "acceptedById" noted $crate::id::MemberId = "The owner who accepted the risk as it is rated; null while it is not accepted.";
@@ -206,14 +215,25 @@ impl Register for Risk {
 
     fn follow(&mut self, before: Option<&Self>, given: &RiskPatch, now: Time) {
         let is_new = before.is_none();
-        self.is_assessed |= sets_rating(is_new, given.likelihood, given.impact);
-        self.is_residual_assessed |= sets_rating(is_new, given.residual_likelihood, given.residual_impact);
+        follow_rating(
+            (&mut self.likelihood, &mut self.impact, &mut self.is_assessed),
+            (&given.likelihood, &given.impact),
+            is_new,
+        );
+        follow_rating(
+            (&mut self.residual_likelihood, &mut self.residual_impact, &mut self.is_residual_assessed),
+            (&given.residual_likelihood, &given.residual_impact),
+            is_new,
+        );
         let treatment = |risk: &Self| (risk.treatment_strategy, risk.treatment_strategy_description.clone());
-        if sets_treatment(is_new, given.treatment_strategy, &given.treatment_strategy_description)
-            && (self.treatment_decided_at.is_none() || before.map(treatment) != Some(treatment(self)))
-        {
-            self.treatment_decided_at = Some(now);
-        }
+        let is_changed = before.map(treatment) != Some(treatment(self));
+        follow_treatment(
+            &mut self.treatment_decided_at,
+            (&given.treatment_strategy, &given.treatment_strategy_description),
+            is_new,
+            is_changed,
+            now,
+        );
         // What was accepted is no longer what is there.
         if before.is_some_and(|before| before.accepted_terms() != self.accepted_terms()) {
             self.end_acceptance();

@@ -2,8 +2,8 @@
 
 use crate::id::kind;
 use crate::plain::Plain;
-use crate::registers::risks::sets_treatment;
-use crate::registers::scales::{Impact, Likelihood, Rated, score, sets_rating};
+use crate::registers::risks::follow_treatment;
+use crate::registers::scales::{Impact, Likelihood, Rated, follow_rating, score};
 use crate::registers::{Actions, Computed, RatingSide, Register, SEARCH_TEXT};
 use crate::time::Time;
 
@@ -44,15 +44,15 @@ macro_rules! vendor_fields {
             description "description" required $crate::text::LongText = "The services of the vendor.";
             category "category" default $crate::registers::vendors::VendorCategory = "The category of the vendor.";
             status "status" default $crate::registers::vendors::VendorStatus = "The status of the assessment. Any status may follow any other.";
-            inherent_probability "inherentProbability" default $crate::registers::scales::Likelihood = "The likelihood of a failure before treatment.";
-            inherent_impact "inherentImpact" default $crate::registers::scales::Impact = "The impact of a failure before treatment.";
-            residual_probability "residualProbability" default $crate::registers::scales::Likelihood = "The likelihood of a failure after treatment.";
-            residual_impact "residualImpact" default $crate::registers::scales::Impact = "The impact of a failure after treatment.";
-            is_assessed "isAssessed" own bool = "True once the rating before treatment was set; until then it is a default.";
-            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set; until then it is a default.";
-            treatment_strategy "treatmentStrategy" default $crate::registers::risks::TreatmentStrategy = "The treatment of the risk.";
+            inherent_probability "inherentProbability" reset $crate::registers::scales::Likelihood = "The likelihood of a failure before treatment.";
+            inherent_impact "inherentImpact" reset $crate::registers::scales::Impact = "The impact of a failure before treatment.";
+            residual_probability "residualProbability" reset $crate::registers::scales::Likelihood = "The likelihood of a failure after treatment.";
+            residual_impact "residualImpact" reset $crate::registers::scales::Impact = "The impact of a failure after treatment.";
+            is_assessed "isAssessed" own bool = "True once the rating before treatment was set. Until then, and after null took it back, it is a default.";
+            is_residual_assessed "isResidualAssessed" own bool = "True once the rating after treatment was set. Until then, and after null took it back, it is a default.";
+            treatment_strategy "treatmentStrategy" reset $crate::registers::risks::TreatmentStrategy = "The treatment of the risk.";
             treatment_strategy_description "treatmentStrategyDescription" nullable $crate::text::LongText = "A description of how it is done.";
-            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default.";
+            treatment_decided_at "treatmentDecidedAt" noted $crate::time::Time = "When somebody last set or described a strategy; null while it is a default, and after null took it back.";
             is_sub_processor "isSubProcessor" default bool = "True if the vendor processes customers' data on the organization's behalf.";
             website "website" nullable $crate::text::WebAddress = "The vendor's web site; a bare host name gets `https://`.";
             assignee_id "assigneeId" nullable $crate::id::MemberId = "The active member who manages the vendor.";
@@ -152,15 +152,26 @@ impl Register for Vendor {
 
     fn follow(&mut self, before: Option<&Self>, given: &VendorPatch, now: Time) {
         let is_new = before.is_none();
-        self.is_assessed |= sets_rating(is_new, given.inherent_probability, given.inherent_impact);
-        self.is_residual_assessed |= sets_rating(is_new, given.residual_probability, given.residual_impact);
+        follow_rating(
+            (&mut self.inherent_probability, &mut self.inherent_impact, &mut self.is_assessed),
+            (&given.inherent_probability, &given.inherent_impact),
+            is_new,
+        );
+        follow_rating(
+            (&mut self.residual_probability, &mut self.residual_impact, &mut self.is_residual_assessed),
+            (&given.residual_probability, &given.residual_impact),
+            is_new,
+        );
         let treatment =
             |vendor: &Self| (vendor.treatment_strategy, vendor.treatment_strategy_description.clone());
-        if sets_treatment(is_new, given.treatment_strategy, &given.treatment_strategy_description)
-            && (self.treatment_decided_at.is_none() || before.map(treatment) != Some(treatment(self)))
-        {
-            self.treatment_decided_at = Some(now);
-        }
+        let is_changed = before.map(treatment) != Some(treatment(self));
+        follow_treatment(
+            &mut self.treatment_decided_at,
+            (&given.treatment_strategy, &given.treatment_strategy_description),
+            is_new,
+            is_changed,
+            now,
+        );
     }
 }
 
