@@ -48,6 +48,38 @@ function allStyled(): Plugin {
   };
 }
 
+/** The most that the scripts of the home page may have, packed, in bytes. */
+const HOME_BYTES = 240_000;
+
+/** Fails a build whose home page loads more scripts than it may, in any language. */
+function homeIsSmall(): Plugin {
+  return {
+    name: 'home-is-small',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const chunks = Object.values(bundle).flatMap((one) => (one.type === 'chunk' ? [one] : []));
+      const named = (end: string) => chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(end));
+      for (const language of readdirSync('texts', { withFileTypes: true }).filter((one) => one.isDirectory())) {
+        const found = new Set<string>();
+        const bytes = (name: string): number => {
+          const chunk = bundle[name];
+          if (found.has(name) || chunk?.type !== 'chunk') return 0;
+          found.add(name);
+          return gzipSync(chunk.code, { level: 9 }).length + chunk.imports.reduce((sum, one) => sum + bytes(one), 0);
+        };
+        const entries = ['/index.html', '/Console.tsx', '/home/Home.tsx', `/texts/${language.name}/first.ts`].map((end) => {
+          const chunk = named(end);
+          return chunk ? bytes(chunk.fileName) : this.error(`there is no script of ${end}`);
+        });
+        const sum = entries.reduce((sum, one) => sum + one, 0);
+        if (sum > HOME_BYTES)
+          this.error(`the scripts of the home page (${language.name}) have ${sum} bytes, packed; ${HOME_BYTES} are allowed`);
+        this.info(`the scripts of the home page (${language.name}) have ${sum} bytes, packed, of ${HOME_BYTES}`);
+      }
+    },
+  };
+}
+
 /** Visitors of a portal have no switch: there the dark tokens follow the browser. */
 function visitorTokens(): Plugin {
   return {
@@ -66,7 +98,7 @@ const isPortal = (name: string | undefined) => name?.replace(/\.css$/, '') === '
 const server = process.env.ATTESTRY_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [react(), visitorTokens(), allStyled(), packed()],
+  plugins: [react(), visitorTokens(), allStyled(), homeIsSmall(), packed()],
   build: {
     outDir: OUT,
     emptyOutDir: true,

@@ -100,6 +100,44 @@ sendWaitingWith(async (edit) => {
   return 'done';
 });
 
+/** Fields that hold a default until somebody sets them, and the field that says so. Null sets them back. */
+const SET_BY: Record<string, string> = {
+  likelihood: 'isAssessed',
+  impact: 'isAssessed',
+  inherentProbability: 'isAssessed',
+  inherentImpact: 'isAssessed',
+  residualLikelihood: 'isResidualAssessed',
+  residualProbability: 'isResidualAssessed',
+  residualImpact: 'isResidualAssessed',
+  treatmentStrategy: 'treatmentDecidedAt',
+};
+
+const isUnset = (data: Patch, name: string) => {
+  const by = SET_BY[name];
+  return by !== undefined && by in data && !data[by];
+};
+
+/** The patch that takes an edit back. What was nobody's before is nobody's again. */
+export function undoOf(data: Patch, patch: Patch): Patch {
+  const old: Patch = {};
+  for (const name of Object.keys(patch)) old[name] = isUnset(data, name) ? null : (data[name] ?? null);
+  // To describe a treatment is to decide on it.
+  if ('treatmentStrategyDescription' in patch && isUnset(data, 'treatmentStrategy')) old.treatmentStrategy = null;
+  return old;
+}
+
+/** A record with a patch that is not saved yet. */
+function patched(data: Patch, patch: Patch): Patch {
+  const next = { ...data, ...patch };
+  for (const [name, value] of Object.entries(patch)) {
+    const by = SET_BY[name];
+    if (value !== null || by === undefined) continue;
+    next[name] = data[name];
+    next[by] = by === 'treatmentDecidedAt' ? null : false;
+  }
+  return next;
+}
+
 type Outcome = 'saved' | 'waiting' | 'conflict';
 type SaveOptions = {
   undo?: boolean;
@@ -123,7 +161,7 @@ export async function saveEdit(path: RecordPath, id: string, patch: Patch, optio
     return 'conflict';
   }
   const edit = { path, id, patch, version: before?.version ?? null };
-  if (before) queries.setQueryData(key, { ...before, data: { ...before.data, ...patch } });
+  if (before) queries.setQueryData(key, { ...before, data: patched(before.data, patch) });
   try {
     await send(edit);
   } catch (error) {
@@ -140,7 +178,7 @@ export async function saveEdit(path: RecordPath, id: string, patch: Patch, optio
     throw error;
   }
   if (options.undo !== false && before) {
-    const old = Object.fromEntries(Object.keys(patch).map((name) => [name, before.data[name] ?? null]));
+    const old = undoOf(before.data, patch);
     toast(t.edits.saved, { undo: () => saveEdit(path, id, old, { undo: false }).catch(tell) });
   }
   return 'saved';

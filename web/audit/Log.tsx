@@ -27,7 +27,8 @@ export function AuditLog() {
 
 function Log() {
   const { view, change } = useView();
-  const list = useList('/v1/audit-logs', queryOf(view), { page: 100 });
+  const order = view.order === 'asc' ? 'asc' : 'desc';
+  const list = useList('/v1/audit-logs', { ...queryOf(view), order }, { page: 100 });
   const head = useHead();
   const check = useCheck();
   const people = usePeople();
@@ -40,7 +41,14 @@ function Log() {
   return (
     <ListPage
       title={t.nav.audit}
-      facts={end === undefined ? [] : [<b key="all">{t.audit.entries(end)}</b>, <span key="order">{t.audit.newestFirst}</span>]}
+      facts={
+        end === undefined
+          ? []
+          : [
+              <b key="all">{t.audit.entries(end)}</b>,
+              <span key="order">{order === 'asc' ? t.audit.oldestFirst : t.audit.newestFirst}</span>,
+            ]
+      }
       actions={
         <>
           <ExportMenu path="/v1/audit-logs/export" query={queryOf(view)} width={240}>
@@ -77,6 +85,8 @@ function Log() {
           <Day label={t.audit.filters.to} value={view.to} onChange={(to) => set({ to })} />
         </>
       }
+      views="audit-log"
+      sort={{ key: 'sequence', dir: 'desc' }}
       columns={shown}
       name={(entry) => String(entry.sequence)}
       phone={phone}

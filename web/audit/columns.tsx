@@ -40,6 +40,8 @@ export function columns(verdict: Verdict | undefined, name: Names, open: string 
       header: columns.entry,
       width: 96,
       opens: true,
+      sort: 'sequence',
+      isHighFirst: true,
       label: (entry) => t.audit.expand(numberOf(entry)),
       render: (entry) => (
         <span className={`num t2 ${css.toggle}`}>
@@ -53,6 +55,8 @@ export function columns(verdict: Verdict | undefined, name: Names, open: string 
       priority: 2,
       header: columns.time,
       width: 116,
+      sort: 'sequence',
+      isHighFirst: true,
       render: (entry) => (
         <span className="num t2" title={utc(entry.at)}>
           {shortTime(entry.at)}

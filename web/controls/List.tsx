@@ -168,15 +168,28 @@ function columns(name: Names, on: string): Column<Control>[] {
       header: words.requirements,
       width: 110,
       align: 'right',
+      sort: 'requirements',
+      isHighFirst: true,
       render: (row) => row.requirementIds.length || <span className="t3">–</span>,
     },
-    { key: 'policies', priority: 5, header: words.policies, width: 90, align: 'right', render: (row) => parts(row, 'policies') },
-    { key: 'tasks', priority: 6, header: words.tasks, width: 90, align: 'right', render: (row) => parts(row, 'tasks') },
+    ...(['policies', 'tasks'] as const).map(
+      (kind, place): Column<Control> => ({
+        key: kind,
+        priority: 5 + place,
+        header: words[kind],
+        width: 90,
+        align: 'right',
+        sort: kind,
+        isHighFirst: true,
+        render: (row) => parts(row, kind),
+      }),
+    ),
     {
       key: 'readiness',
       priority: 1,
       header: words.readiness,
       width: 150,
+      sort: 'readiness',
       render: (row) => row.readiness && <StatusPill {...readiness()[row.readiness.status]} />,
     },
     {
@@ -215,6 +228,12 @@ function groups(name: Names): Group<Control>[] {
       label: fields.department ?? '',
       sort: 'department',
       of: ({ department }) => ({ key: department ?? '', label: department ? t.departments[department] : t.edits.none }),
+    },
+    {
+      key: 'readiness',
+      label: words.readiness,
+      sort: 'readiness',
+      of: ({ readiness: now }) => ({ key: now?.status ?? '', label: now ? readiness()[now.status].label : t.edits.none }),
     },
   ];
 }

@@ -34,8 +34,12 @@ const without = (view: Search, words: string[]): Record<string, string> =>
 /** The words of the address that a list is asked for. */
 export const askedFor = (view: Search) => without(view, [...OPEN, ...SCREEN]);
 
-/** The words that a saved view keeps: the list and how it is shown, on whatever day. */
-export const arranged = (view: Search) => without(view, [...OPEN, ...DAY]);
+/** The words that a saved view keeps: the list and how it is shown, on whatever day. `days` are filters of the list. */
+export const arranged = (view: Search, days: readonly string[] = []) =>
+  without(
+    view,
+    [...OPEN, ...DAY].filter((word) => !days.includes(word)),
+  );
 
 /** The day that is shown, for a link to something of that day. */
 export const pastOf = ({ asOf }: Search): Record<string, string> => (asOf ? { asOf } : {});

@@ -11,6 +11,7 @@ import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
 import type { FilterField } from '../parts/FilterBar';
 import { day, moment } from '../parts/format';
+import type { Group } from '../parts/list/Arrange';
 import { ListPage } from '../parts/list/ListPage';
 import type { Column, PhoneLine } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
@@ -98,6 +99,8 @@ function Everybody() {
       columns={shown}
       name={(row) => row.user.name}
       sort={{ key: 'name', dir: 'asc' }}
+      groups={groups()}
+      views="people"
       bulk={can('member:update') ? (ids, onDone) => <Bulk ids={ids} onDone={onDone} /> : undefined}
       phone={phone}
       drawer={({ id, ...drawer }) => <Member key={id} id={id} {...drawer} />}
@@ -151,20 +154,30 @@ function columns(me: string | undefined): Column<Row>[] {
       sort: 'email',
       render: ({ user }) => <span className="t2">{user.email}</span>,
     },
-    { key: 'role', priority: 1, header: header.role, width: 140, render: ({ role }) => roleWords(role) },
+    { key: 'role', priority: 1, header: header.role, width: 140, sort: 'role', render: ({ role }) => roleWords(role) },
     {
       key: 'department',
       priority: 4,
       header: header.department,
       width: 124,
+      sort: 'department',
       render: ({ department }) => department !== 'none' && <span className="t2">{t.departments[department]}</span>,
     },
-    { key: 'state', priority: 2, header: header.state, width: 118, render: (row) => <StatusPill {...states()[stateOf(row)]} /> },
+    {
+      key: 'state',
+      priority: 2,
+      header: header.state,
+      width: 118,
+      sort: 'status',
+      render: (row) => <StatusPill {...states()[stateOf(row)]} />,
+    },
     {
       key: 'lastLogin',
       priority: 5,
       header: header.lastLogin,
       width: 128,
+      sort: 'lastLogin',
+      isHighFirst: true,
       render: ({ user }) =>
         user.lastLogin ? <span className="t2">{moment(user.lastLogin)}</span> : <span className="t3">{t.people.never}</span>,
     },
@@ -176,6 +189,26 @@ function columns(me: string | undefined): Column<Row>[] {
       sort: 'createdAt',
       align: 'right',
       render: ({ createdAt }) => <span className="t2">{day(new Date(createdAt))}</span>,
+    },
+  ];
+}
+
+/** What rows can be grouped by. */
+function groups(): Group<Row>[] {
+  const { columns: words } = t.people;
+  return [
+    { key: 'role', label: words.role, sort: 'role', of: ({ role }) => ({ key: role, label: roleWords(role) }) },
+    {
+      key: 'department',
+      label: words.department,
+      sort: 'department',
+      of: ({ department }) => ({ key: department, label: t.departments[department] }),
+    },
+    {
+      key: 'status',
+      label: words.state,
+      sort: 'status',
+      of: (row) => ({ key: stateOf(row), label: states()[stateOf(row)].label }),
     },
   ];
 }

@@ -1,4 +1,5 @@
 import { api, type Schemas } from '../api/client';
+import type { Words } from '../api/lists';
 import type { Member } from '../api/people';
 import type { Status } from '../parts/StatusPill';
 import type { Search } from '../routes';
@@ -6,18 +7,15 @@ import { t } from '../texts';
 
 export const ROLES = ['owner', 'admin', 'auditor', 'employee', 'contractor'] as const;
 
-type Query = { role?: string; department?: Member['department']; isActive: boolean; q?: string };
-type Sort = 'name' | 'email' | 'createdAt';
-
 /** The words of the address that the list takes. */
-export function queryOf(view: Search): Query & { sort: Sort; order: 'asc' | 'desc' } {
+export function queryOf(view: Search): Words<'/v1/people'> {
   const { role, department, isActive, q, sort, order } = view;
   return {
     ...(role && { role }),
-    ...(department && { department: department as Member['department'] }),
+    ...(department && { department }),
     isActive: isActive !== 'false',
     ...(q && { q }),
-    sort: (sort ?? 'name') as Sort,
+    sort: sort ?? 'name',
     order: order === 'desc' ? 'desc' : 'asc',
   };
 }

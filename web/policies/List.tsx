@@ -80,11 +80,11 @@ export function Policies() {
           ? ({ id }) => void navigate({ to: `/policies/${id}` as string, search: { tab: 'comments', to: 'comment' } as never })
           : undefined
       }
-      sort={seesAll ? { key: 'name', dir: 'asc' } : undefined}
+      sort={{ key: 'name', dir: 'asc' }}
       bulk={can('policy:update') ? { ...changes(), path: '/v1/policies', entity: 'policy', isTable: false } : undefined}
       query={query}
       groups={seesAll ? groups(people.name) : []}
-      views={seesAll ? 'policies' : undefined}
+      views="policies"
       phone={(row) => ({
         title: row.name,
         facts: (
@@ -235,6 +235,8 @@ function columns(name: (id: string | null) => string | undefined, must: { id: st
       priority: 5,
       header: columns.version,
       width: 76,
+      sort: 'currentVersion',
+      isHighFirst: true,
       render: (row) => <span className="num">{version(row)}</span>,
     },
     {
@@ -245,7 +247,14 @@ function columns(name: (id: string | null) => string | undefined, must: { id: st
       sort: 'assignee',
       render: (row) => <Person name={name(row.assigneeId)} short />,
     },
-    { key: 'signed', priority: 2, header: columns.signatures, width: 186, render: (row) => <Signed row={row} must={ids} /> },
+    {
+      key: 'signed',
+      priority: 2,
+      header: columns.signatures,
+      width: 186,
+      sort: 'signatures',
+      render: (row) => <Signed row={row} must={ids} />,
+    },
     { key: 'review', priority: 6, header: columns.review, width: 100, align: 'right', sort: 'reviewDate', render: review },
   ];
 }
@@ -273,15 +282,30 @@ function groups(name: (id: string | null) => string | undefined): Group<PolicyVi
 function ownColumns(mine: Mine): Column<PolicyView>[] {
   const { columns } = t.policies;
   return [
-    { key: 'name', header: columns.name, opens: true, render: (row) => row.name },
-    { key: 'version', header: columns.version, width: 90, render: (row) => <span className="num">{version(row)}</span> },
+    { key: 'name', header: columns.name, opens: true, sort: 'name', render: (row) => row.name },
+    {
+      key: 'version',
+      header: columns.version,
+      width: 90,
+      sort: 'currentVersion',
+      isHighFirst: true,
+      render: (row) => <span className="num">{version(row)}</span>,
+    },
     {
       key: 'published',
       header: columns.published,
       width: 130,
+      sort: 'lastPublishedAt',
+      isHighFirst: true,
       render: (row) => row.lastPublishedAt && <span className="t2">{day(row.lastPublishedAt)}</span>,
     },
-    { key: 'signed', header: columns.signature, width: 150, render: (row) => <OwnSignature row={row} {...mine} /> },
+    {
+      key: 'signed',
+      header: columns.signature,
+      width: 150,
+      sort: 'signatures',
+      render: (row) => <OwnSignature row={row} {...mine} />,
+    },
   ];
 }
 

@@ -10,6 +10,7 @@ import { Glyph } from '../parts/glyphs';
 import { readiness } from '../parts/links/kinds';
 import { Person } from '../parts/Person';
 import { StatusPill } from '../parts/StatusPill';
+import { pastOf, useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import type { Answers } from './answers';
@@ -183,6 +184,7 @@ export function Details({ row, answers, mayChange, onClose, onStep, onSay }: Pro
 }
 
 function Links({ all, to }: { all: { id: string; label: string | null }[]; to: '/risks' | '/controls' }) {
+  const { view } = useView();
   if (all.length === 0) return <span className="t3">{t.soa.details.none}</span>;
   return (
     <ul>
@@ -191,7 +193,7 @@ function Links({ all, to }: { all: { id: string; label: string | null }[]; to: '
           {label === null ? (
             <span className="t3">{t.soa.details.hidden}</span>
           ) : (
-            <Link to={to} search={{ open: id }} className="link">
+            <Link to={to} search={{ ...pastOf(view), open: id }} className="link">
               {label}
             </Link>
           )}

@@ -10,12 +10,14 @@ import { useMe } from '../api/session';
 import { EmptyState } from '../parts/EmptyState';
 import { MissingPage, SectionError } from '../parts/ErrorPage';
 import { ExportMenu, TABLES } from '../parts/ExportMenu';
-import { moment } from '../parts/format';
+import { day, moment } from '../parts/format';
 import { isDay, NoDate } from '../parts/NoDate';
 import { PageHeader } from '../parts/PageHeader';
+import { PastBar } from '../parts/PastBar';
 import { Specimen } from '../parts/Specimen';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
+import { PastButton } from '../parts/ViewTools';
 import { t } from '../texts';
 import { type Answers, useAnswers } from './answers';
 import { Comparison } from './Comparison';
@@ -49,7 +51,11 @@ function Statement() {
   const named = frameworks.data?.data.find(({ id, alias }) => id === view.framework || alias === view.framework);
   const newest = all.toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt))[0];
   const frameworkId = named?.id ?? all.find(({ id }) => id === view.version)?.frameworkId ?? newest?.frameworkId;
-  const versions = all.filter((one) => one.frameworkId === frameworkId).toSorted((one, other) => other.version - one.version);
+  const asOf = view.asOf?.slice(0, 10);
+  // Of the past only what there was at the end of that day.
+  const versions = all
+    .filter((one) => one.frameworkId === frameworkId && (!asOf || one.createdAt.slice(0, 10) <= asOf))
+    .toSorted((one, other) => other.version - one.version);
   const document = versions.find(({ id }) => id === view.version) ?? versions[0];
 
   if (error)
@@ -79,8 +85,24 @@ function Statement() {
         <NoDate text={view.asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
       </>
     );
+  if (asOf && !document)
+    return (
+      <div className={css.page} data-past>
+        <div className={css.main}>
+          <Past asOf={asOf} />
+          <PageHeader title={t.soa.title} />
+          <p className={css.none}>{t.soa.noneThen(day(asOf))}</p>
+        </div>
+      </div>
+    );
   if (!document) return <Start wanted={view.framework} />;
-  return <Sheet key={document.id} document={document} versions={versions} />;
+  return <Sheet key={`${document.id} ${asOf !== undefined}`} document={document} versions={versions} asOf={asOf} />;
+}
+
+/** The bar over a statement of the past. */
+function Past({ asOf }: { asOf: string }) {
+  const { change: go } = useView();
+  return <PastBar what={t.soa.title} asOf={asOf} onChange={(date) => void go({ asOf: date }, { replace: true })} />;
 }
 
 function Bars() {
@@ -91,12 +113,14 @@ function Bars() {
 
 type Asked = 'submit' | 'approve' | 'decline' | 'verify' | 'versions';
 
-/** One version of one framework's statement. */
-function Sheet({ document: listed, versions }: { document: Document; versions: Document[] }) {
+type SheetProps = { document: Document; versions: Document[]; asOf?: string };
+
+/** One version of one framework's statement, as it is or as it was at the end of a day. */
+function Sheet({ document: listed, versions, asOf }: SheetProps) {
   const { view, change: go } = useView();
   const { can, memberId } = useMe();
   const isPhone = useMediaQuery('(max-width: 640px)', matchMedia('(max-width: 640px)').matches);
-  const fetched = useRows(listed.id);
+  const fetched = useRows(listed.id, asOf);
   const document = fetched.data?.document ?? listed;
   const answers = useAnswers(listed.id, fetched.data?.rows ?? []);
   const fill = useFill(listed.id);
@@ -106,10 +130,10 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
   const [target, setTarget] = useState<{ id: string }>();
   const [isReopened, setReopened] = useState(false);
 
-  const mayUpdate = can('soa:update') && document.isLatest;
+  const mayUpdate = can('soa:update') && document.isLatest && !asOf;
   const isSettled = ['needs_review', 'approved'].includes(document.status);
   const mayChange = mayUpdate && (!isSettled || isReopened);
-  const mayDecide = can('soa:approve') && document.status === 'needs_review' && document.approverId === memberId;
+  const mayDecide = !asOf && can('soa:approve') && document.status === 'needs_review' && document.approverId === memberId;
   const { rows } = answers;
   const facts = counts(rows);
   const mayFill = mayChange && facts.answered < facts.all;
@@ -162,11 +186,12 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
     leavingOut?.length === 1 ? rows.find(({ question }) => question.id === leavingOut[0])?.question : undefined;
 
   return (
-    <div className={css.page}>
+    <div className={css.page} data-past={asOf ? true : undefined}>
       <div className={css.main}>
+        {asOf && <Past asOf={asOf} />}
         <PageHeader
           title={t.soa.title}
-          state={<DocumentPill document={document} loud />}
+          state={(!asOf || fetched.data) && <DocumentPill document={document} loud />}
           facts={[
             <FrameworkSwitch key="framework" id={document.frameworkId} />,
             ...(fetched.data
@@ -184,51 +209,53 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
               : []),
           ]}
           actions={
-            <>
-              <ExportMenu path={`/v1/soa/documents/${document.id}/export`} formats={{ pdf: 'PDF', ...TABLES }}>
-                <Menu.Divider />
-                <Menu.Item leftSection={<IconFileCertificate size={15} stroke={1.6} />} onClick={() => setAsked('verify')}>
-                  {t.soa.verify.button}
-                </Menu.Item>
-                <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => setAsked('versions')}>
-                  {t.soa.versions.button}
-                </Menu.Item>
-                {mayFill && (
-                  <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => void fill.start()}>
-                    {t.soa.fill.button}
+            !asOf && (
+              <>
+                <ExportMenu path={`/v1/soa/documents/${document.id}/export`} formats={{ pdf: 'PDF', ...TABLES }}>
+                  <Menu.Divider />
+                  <Menu.Item leftSection={<IconFileCertificate size={15} stroke={1.6} />} onClick={() => setAsked('verify')}>
+                    {t.soa.verify.button}
                   </Menu.Item>
+                  <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => setAsked('versions')}>
+                    {t.soa.versions.button}
+                  </Menu.Item>
+                  {mayFill && (
+                    <Menu.Item hiddenFrom={opened ? undefined : 'xs'} onClick={() => void fill.start()}>
+                      {t.soa.fill.button}
+                    </Menu.Item>
+                  )}
+                </ExportMenu>
+                {!opened && (
+                  <Button
+                    variant="default"
+                    leftSection={<IconHistory size={16} stroke={1.6} />}
+                    onClick={() => setAsked('versions')}
+                    visibleFrom="xs"
+                  >
+                    {t.soa.versions.button}
+                  </Button>
                 )}
-              </ExportMenu>
-              {!opened && (
-                <Button
-                  variant="default"
-                  leftSection={<IconHistory size={16} stroke={1.6} />}
-                  onClick={() => setAsked('versions')}
-                  visibleFrom="xs"
-                >
-                  {t.soa.versions.button}
-                </Button>
-              )}
-              {mayFill && !opened && <FillButton fill={fill} />}
-              {mayDecide && (
-                <Button variant="default" onClick={() => setAsked('decline')}>
-                  {t.soa.decline.button}
-                </Button>
-              )}
-              {mayDecide ? (
-                <Button data-primary disabled={!fetched.data} onClick={() => setAsked('approve')}>
-                  {t.soa.approve.button}
-                </Button>
-              ) : mayUpdate && document.status === 'approved' ? (
-                <Button data-primary leftSection={<IconPlus size={16} />} onClick={() => void next()}>
-                  {t.soa.next.button}
-                </Button>
-              ) : mayUpdate && document.status !== 'needs_review' ? (
-                <Button data-primary disabled={!fetched.data} onClick={submit}>
-                  {t.soa.submit.button}
-                </Button>
-              ) : null}
-            </>
+                {mayFill && !opened && <FillButton fill={fill} />}
+                {mayDecide && (
+                  <Button variant="default" onClick={() => setAsked('decline')}>
+                    {t.soa.decline.button}
+                  </Button>
+                )}
+                {mayDecide ? (
+                  <Button data-primary disabled={!fetched.data} onClick={() => setAsked('approve')}>
+                    {t.soa.approve.button}
+                  </Button>
+                ) : mayUpdate && document.status === 'approved' ? (
+                  <Button data-primary leftSection={<IconPlus size={16} />} onClick={() => void next()}>
+                    {t.soa.next.button}
+                  </Button>
+                ) : mayUpdate && document.status !== 'needs_review' ? (
+                  <Button data-primary disabled={!fetched.data} onClick={submit}>
+                    {t.soa.submit.button}
+                  </Button>
+                ) : null}
+              </>
+            )
           }
         >
           {fetched.data && (
@@ -240,6 +267,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
                 checked={view.gaps !== undefined}
                 onChange={(event) => void go({ gaps: event.currentTarget.checked ? 'yes' : undefined }, { replace: true })}
               />
+              <PastButton view={view} go={go} />
             </div>
           )}
         </PageHeader>
@@ -257,7 +285,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
         />
         {fetched.error && <SectionError error={fetched.error} onRetry={() => void fetched.refetch()} />}
         {fetched.isPending && <Bars />}
-        {view.compare ? (
+        {view.compare && !asOf ? (
           <Comparison before={view.compare} after={document.id} onLeave={() => void go({ compare: undefined })} />
         ) : (
           fetched.data &&
@@ -293,7 +321,7 @@ function Sheet({ document: listed, versions }: { document: Document; versions: D
           ))
         )}
       </div>
-      {opened && !view.compare && (
+      {opened && (asOf || !view.compare) && (
         <Details
           row={opened}
           answers={answers}
@@ -441,7 +469,7 @@ function Notices({
 
 /** The framework's name; a click offers the others, with how far their statements are. */
 function FrameworkSwitch({ id }: { id: string }) {
-  const { change: go } = useView();
+  const { view, change: go } = useView();
   const { can } = useMe();
   const frameworks = useFrameworks().data?.data ?? [];
   const documents = useDocuments().data?.data ?? [];
@@ -469,7 +497,7 @@ function FrameworkSwitch({ id }: { id: string }) {
       <Menu.Dropdown>
         {frameworks.map((framework) => {
           const document = documents.find((one) => one.frameworkId === framework.id && one.isLatest);
-          if (!document && !can('soa:update')) return null;
+          if (!document && (view.asOf || !can('soa:update'))) return null;
           return (
             <Menu.Item
               key={framework.id}

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { $api, api, type Schemas } from '../api/client';
 import { organization } from '../api/organization';
 
@@ -16,15 +16,18 @@ export function useDocuments() {
 
 export const rowsKey = (id: string) => ['rows', '/v1/soa/documents', id];
 
-export function useRows(id: string | undefined) {
+export function useRows(id: string | undefined, asOf?: string) {
   return useQuery({
-    queryKey: rowsKey(id ?? ''),
+    queryKey: asOf ? [...rowsKey(id ?? ''), asOf] : rowsKey(id ?? ''),
     queryFn: async (): Promise<Rows> => {
-      const { data } = await api.GET('/v1/soa/documents/{id}/rows', { params: { path: { id: id ?? '' } } });
+      const params = { path: { id: id ?? '' }, query: asOf ? { asOf } : {} };
+      const { data } = await api.GET('/v1/soa/documents/{id}/rows', { params });
       if (!data) throw new Error('no rows');
       return data;
     },
     enabled: id !== undefined,
+    // The day that is shown stays until the next one is loaded.
+    placeholderData: asOf ? keepPreviousData : undefined,
   });
 }
 

@@ -146,6 +146,8 @@ test.describe('risks', () => {
     });
     // Columns are known by common names for them.
     await expect(page.getByRole('combobox', { name: 'Risk name: Becomes' })).toHaveValue('Title');
+    const preview = page.getByRole('region', { name: 'Rows of your file' });
+    await expect(preview.getByText('Imported three')).toBeVisible();
     await page.getByRole('button', { name: 'Check the rows' }).click();
     await expect(page.getByText('2 errors to fix')).toBeVisible();
     // Rows are numbered as in the file, and fixed or left out where they are told.

@@ -13,7 +13,7 @@ import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { useAsk } from './Ask';
-import { ACCESS, type Grant } from './queries';
+import { ACCESS, type Grant, none, queryOf } from './queries';
 import { choices } from './Requests';
 
 const look = {
@@ -29,9 +29,9 @@ export function Grants() {
   const { can } = useMe();
   const { ask, dialog } = useAsk();
   const texts = t.trust.grants;
-  const list = useList('/v1/trust-access/admin/grants', view.status ? { status: view.status } : {});
+  const list = useList('/v1/trust-access/admin/grants', queryOf(view));
   const all = useTotal('/v1/trust-access/admin/grants', {});
-  const open = (row: Grant) => void change({ tab: 'visits', grant: row.id, status: undefined });
+  const open = (row: Grant) => void change({ ...none(view), tab: 'visits', grant: row.id });
 
   const revoke = (row: Grant) =>
     ask({
@@ -50,20 +50,30 @@ export function Grants() {
   const act = (row: Grant) =>
     row.status === 'active' && can('trust-access:review') && <Revoke row={row} onPick={() => revoke(row)} />;
   const columns: Column<Grant>[] = [
-    { key: 'who', header: texts.who, opens: true, render: (row) => `${row.name} · ${row.email}` },
+    { key: 'who', header: texts.who, opens: true, sort: 'name', render: (row) => `${row.name} · ${row.email}` },
     {
       key: 'status',
       priority: 2,
       header: t.trust.requests.state,
       width: 110,
+      sort: 'status',
       render: (row) => <StatusPill {...statusOf(row.status)} />,
     },
-    { key: 'since', priority: 4, header: texts.since, width: 110, render: (row) => day(row.createdAt.slice(0, 10)) },
+    {
+      key: 'since',
+      priority: 4,
+      header: texts.since,
+      width: 110,
+      sort: 'createdAt',
+      isHighFirst: true,
+      render: (row) => day(row.createdAt.slice(0, 10)),
+    },
     {
       key: 'until',
       priority: 3,
       header: texts.until,
       width: 110,
+      sort: 'endsAt',
       render: (row) => day((row.revokedAt ?? row.expiresAt).slice(0, 10)),
     },
     {
@@ -71,6 +81,7 @@ export function Grants() {
       priority: 5,
       header: texts.reason,
       width: 200,
+      sort: 'revocationReason',
       render: (row) => row.revocationReason && <span title={row.revocationReason}>{row.revocationReason}</span>,
     },
     {
@@ -88,7 +99,17 @@ export function Grants() {
       title={t.trust.tabs.grants}
       list={list}
       all={all}
-      filters={[{ key: 'status', label: t.trust.requests.state, values: choices(texts.status) }]}
+      filters={[{ key: 'status', isMany: true, label: t.trust.requests.state, values: choices(texts.status) }]}
+      groups={[
+        {
+          key: 'status',
+          label: t.trust.requests.state,
+          sort: 'status',
+          of: ({ status }) => ({ key: status, label: texts.status[status] }),
+        },
+      ]}
+      views="access-grants"
+      sort={{ key: 'createdAt', dir: 'desc' }}
       columns={columns}
       name={(row) => row.name}
       hrefOf={(row) => `/trust-portal?tab=visits&grant=${row.id}`}

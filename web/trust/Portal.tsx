@@ -19,7 +19,7 @@ import { Grants } from './Grants';
 import { Page } from './Page';
 import { Posts } from './Posts';
 import { Processors } from './Processors';
-import { type Form, type Patch, useDraft } from './queries';
+import { type Form, none, type Patch, useDraft } from './queries';
 import { Requests } from './Requests';
 import css from './trust.module.css';
 import { Visits } from './Visits';
@@ -55,8 +55,7 @@ function Portal() {
   const shown = tabs.filter(([, permission]) => can(permission));
   const tab = shown.find(([key]) => key === view.tab)?.[0] ?? shown[0]?.[0];
   // Filters and the open record belong to one tab.
-  const go = (next: string | null) =>
-    void change({ tab: next ?? undefined, status: undefined, open: undefined, grant: undefined });
+  const go = (next: string | null) => void change({ ...none(view), tab: next ?? undefined });
 
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {

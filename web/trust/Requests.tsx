@@ -12,14 +12,15 @@ import { EmptyState } from '../parts/EmptyState';
 import { SectionError } from '../parts/ErrorPage';
 import { Field } from '../parts/Field';
 import { day, moment, utc } from '../parts/format';
+import type { Group } from '../parts/list/Arrange';
 import { ListPage } from '../parts/list/ListPage';
 import type { Column } from '../parts/list/Table';
 import { type Status, StatusPill } from '../parts/StatusPill';
-import { useView } from '../parts/search';
+import { addressOf, useView } from '../parts/search';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { useAsk } from './Ask';
-import { ACCESS, type Request, type Settings, useSettings } from './queries';
+import { ACCESS, none, queryOf, type Request, type Settings, useSettings } from './queries';
 import css from './trust.module.css';
 
 type Details = Schemas['AccessRequestDetails'];
@@ -42,20 +43,25 @@ export async function previewNda(id: string) {
 export function Requests({ settings }: { settings: Settings | undefined }) {
   const { view } = useView();
   const path = '/v1/trust-access/admin/requests';
-  const waiting = useList(path, { status: WAITING }, { enabled: view.status === undefined });
-  const all = useList(path, view.status ? { status: view.status } : {});
+  // In an order that was chosen, or among chosen ones, those who wait have no place of their own.
+  const isUsual = view.status === undefined && view.sort === undefined;
+  const waiting = useList(path, { status: WAITING }, { enabled: isUsual });
+  const all = useList(path, queryOf(view));
   const total = useTotal(path, {});
-  const rows = view.status ? all.rows : [...waiting.rows, ...all.rows.filter((one) => one.status !== WAITING)];
+  const rows = isUsual ? [...waiting.rows, ...all.rows.filter((one) => one.status !== WAITING)] : all.rows;
   return (
     <ListPage
       isPart
       title={t.trust.tabs.requests}
       list={{ ...all, rows }}
       all={total}
-      filters={[{ key: 'status', label: t.trust.requests.state, values: choices(t.trust.requests.status) }]}
+      filters={[{ key: 'status', isMany: true, label: t.trust.requests.state, values: choices(t.trust.requests.status) }]}
+      groups={groups()}
+      views="access-requests"
+      sort={{ key: '', dir: 'desc' }}
       columns={columns()}
       name={(row) => row.name}
-      hrefOf={(row) => `/trust-portal?tab=requests&open=${row.id}`}
+      hrefOf={(row) => addressOf('/trust-portal', { ...view, tab: 'requests', open: row.id })}
       phone={(row) => ({
         title: row.name,
         facts: (
@@ -76,17 +82,52 @@ export const choices = (words: Record<string, string>) => Object.entries(words).
 function columns(): Column<Request>[] {
   const texts = t.trust.requests;
   return [
-    { key: 'who', header: texts.who, opens: true, render: (row) => `${row.name} · ${row.email}` },
-    { key: 'company', priority: 3, header: texts.company, width: 180, render: (row) => row.company },
+    { key: 'who', header: texts.who, opens: true, sort: 'name', render: (row) => `${row.name} · ${row.email}` },
+    { key: 'company', priority: 3, header: texts.company, width: 180, sort: 'company', render: (row) => row.company },
     {
       key: 'purpose',
       priority: 4,
       header: texts.purpose,
       width: 220,
+      sort: 'purpose',
       render: (row) => row.purpose && <span title={row.purpose}>{row.purpose}</span>,
     },
-    { key: 'state', priority: 1, header: texts.state, width: 120, render: (row) => <StatusPill {...statusOf(row.status)} /> },
-    { key: 'asked', priority: 2, header: texts.asked, width: 130, render: (row) => moment(row.createdAt) },
+    {
+      key: 'state',
+      priority: 1,
+      header: texts.state,
+      width: 120,
+      sort: 'status',
+      render: (row) => <StatusPill {...statusOf(row.status)} />,
+    },
+    {
+      key: 'asked',
+      priority: 2,
+      header: texts.asked,
+      width: 130,
+      sort: 'createdAt',
+      isHighFirst: true,
+      render: (row) => moment(row.createdAt),
+    },
+  ];
+}
+
+/** What rows can be grouped by. */
+function groups(): Group<Request>[] {
+  const texts = t.trust.requests;
+  return [
+    {
+      key: 'status',
+      label: texts.state,
+      sort: 'status',
+      of: ({ status }) => ({ key: status, label: texts.status[status] }),
+    },
+    {
+      key: 'company',
+      label: texts.company,
+      sort: 'company',
+      of: ({ company }) => ({ key: company?.toLowerCase() ?? '', label: company ?? t.edits.none }),
+    },
   ];
 }
 
@@ -220,7 +261,7 @@ function agreement({ status, expiresAt, signature }: NonNullable<Details['ndaAgr
 
 /** What can be done about a request as it is. */
 function Acts({ request, documents, mayReview }: { request: Details; documents: string[]; mayReview: boolean }) {
-  const { change } = useView();
+  const { view, change } = useView();
   const { ask, dialog } = useAsk();
   const texts = t.trust.requests;
   const path = { id: request.id };
@@ -304,7 +345,7 @@ function Acts({ request, documents, mayReview }: { request: Details; documents: 
       {request.grantId && (
         <Button
           variant="subtle"
-          onClick={() => void change({ tab: 'visits', open: undefined, grant: request.grantId ?? undefined })}
+          onClick={() => void change({ ...none(view), tab: 'visits', grant: request.grantId ?? undefined })}
         >
           {texts.visits}
         </Button>

@@ -4,6 +4,15 @@ import { api, type Schemas } from '../api/client';
 import { Problem } from '../api/problem';
 import { refetch } from '../api/query';
 import type { Conflict, Versioned } from '../api/records';
+import type { Search } from '../routes';
+
+/** The words of the address that the lists of requests and of grants take. */
+export function queryOf({ status, sort, order }: Search): Record<string, string> {
+  return { ...(status && { status }), ...(sort && { sort }), ...(order && { order }) };
+}
+
+/** Takes away what belongs to one tab: its filters, its order, the open record. */
+export const none = (view: Search): Search => Object.fromEntries(Object.keys(view).map((key) => [key, undefined]));
 
 export type Settings = Schemas['PortalSettings'];
 export type Framework = Schemas['PortalFrameworkView'];

@@ -50,8 +50,10 @@ const IMPACTS: [Impact; 5] =
     [Impact::Insignificant, Impact::Minor, Impact::Moderate, Impact::Major, Impact::Severe];
 
 /// Converts a likelihood and an impact from 1 to 5.
-pub(crate) fn rating([likelihood, impact]: [usize; 2]) -> (Option<Likelihood>, Option<Impact>) {
-    (LIKELIHOODS.get(likelihood - 1).copied(), IMPACTS.get(impact - 1).copied())
+pub(crate) fn rating([likelihood, impact]: [usize; 2]) -> (Patch<Likelihood>, Patch<Impact>) {
+    let likelihood = LIKELIHOODS.get(likelihood - 1).copied().map_or(Patch::Absent, Patch::Value);
+    let impact = IMPACTS.get(impact - 1).copied().map_or(Patch::Absent, Patch::Value);
+    (likelihood, impact)
 }
 
 /// Those who may see the risks they own.
@@ -91,8 +93,8 @@ async fn found(story: &mut Story, row: &'static Row, by: &str) -> Result<()> {
         category: Some(row.category),
         department: Patch::Value(row.department),
         assignee_id: Patch::Value(story.member(row.owner)?),
-        likelihood,
-        impact,
+        likelihood: likelihood.clone(),
+        impact: impact.clone(),
         residual_likelihood: likelihood,
         residual_impact: impact,
         ..RiskPatch::default()
@@ -117,7 +119,7 @@ fn review(story: &Story, row: &Row) -> Date {
 
 async fn treat(story: &mut Story, row: &'static Row) -> Result<()> {
     let patch = RiskPatch {
-        treatment_strategy: Some(row.strategy),
+        treatment_strategy: Patch::Value(row.strategy),
         treatment_strategy_description: Patch::Value(text(row.treatment)?),
         review_date: Patch::Value(review(story, row)),
         ..RiskPatch::default()

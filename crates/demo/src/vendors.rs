@@ -83,8 +83,8 @@ async fn begin(story: &mut Story, row: &'static Row) -> Result<()> {
     let (inherent_probability, inherent_impact) = rating(row.inherent);
     let patch = VendorPatch {
         status: Some(VendorStatus::InProgress),
-        inherent_probability,
-        inherent_impact,
+        inherent_probability: inherent_probability.clone(),
+        inherent_impact: inherent_impact.clone(),
         residual_probability: inherent_probability,
         residual_impact: inherent_impact,
         ..VendorPatch::default()

@@ -10,6 +10,7 @@ use crate::text::{about, argument_of, wire_name};
 enum Mode {
     Required,
     Default,
+    Reset,
     Nullable,
     Own,
 }
@@ -29,28 +30,31 @@ impl<'a> Parts<'a> {
         let Some(name) = &field.ident else {
             return Err(Error::new_spanned(field, "a register has named fields"));
         };
-        let (mut is_default, mut is_own, mut wire) = (false, false, wire_name(name));
+        let (mut given, mut wire) = (None, wire_name(name));
         for attribute in field.attrs.iter().filter(|one| one.path().is_ident("field")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("default") {
-                    is_default = true;
+                    given = Some(Mode::Default);
+                } else if meta.path.is_ident("reset") {
+                    given = Some(Mode::Reset);
                 } else if meta.path.is_ident("own") {
-                    is_own = true;
+                    given = Some(Mode::Own);
                 } else if meta.path.is_ident("wire") {
                     wire = meta.value()?.parse::<LitStr>()?.value();
                 } else {
-                    return Err(meta.error("expected `default`, `own` or `wire`"));
+                    return Err(meta.error("expected `default`, `reset`, `own` or `wire`"));
                 }
                 Ok(())
             })?;
         }
         let inner = argument_of(&field.ty, "Option");
-        let mode = match (is_own, is_default, inner) {
-            (true, false, _) => Mode::Own,
-            (false, true, None) => Mode::Default,
-            (false, false, Some(_)) => Mode::Nullable,
-            (false, false, None) => Mode::Required,
-            _ => return Err(Error::new_spanned(field, "a field is either `own`, `default` or an `Option`")),
+        let mode = match (given, inner) {
+            (Some(Mode::Default | Mode::Reset), Some(_)) => {
+                return Err(Error::new_spanned(field, "an `Option` has no other default than null"));
+            }
+            (Some(mode), _) => mode,
+            (None, Some(_)) => Mode::Nullable,
+            (None, None) => Mode::Required,
         };
         let about = about(&field.attrs);
         Ok(Self { name, ty: &field.ty, value: inner.unwrap_or(&field.ty), wire, about, mode })
@@ -61,7 +65,7 @@ impl<'a> Parts<'a> {
         let Self { name, ty, value, wire, about, mode } = self;
         let is_nullable = argument_of(ty, "Option").is_some();
         let default = match mode {
-            Mode::Default => quote!(::std::option::Option::Some(|| {
+            Mode::Default | Mode::Reset => quote!(::std::option::Option::Some(|| {
                 ::serde_json::json!(crate::plain::Keep::plain(&<#value as ::std::default::Default>::default()))
             })),
             _ => quote!(::std::option::Option::None),
@@ -69,6 +73,7 @@ impl<'a> Parts<'a> {
         let mode = match mode {
             Mode::Required => quote!(Required),
             Mode::Default => quote!(Default),
+            Mode::Reset => quote!(Reset),
             Mode::Nullable => quote!(Nullable),
             Mode::Own => quote!(Own),
         };
@@ -89,7 +94,7 @@ impl<'a> Parts<'a> {
         let Self { name, value, about, mode, .. } = self;
         let ty = match mode {
             Mode::Own => return None,
-            Mode::Nullable => quote!(crate::Patch<#value>),
+            Mode::Reset | Mode::Nullable => quote!(crate::Patch<#value>),
             Mode::Required | Mode::Default => quote!(::std::option::Option<#value>),
         };
         Some(quote!(#[doc = #about] pub #name: #ty))
@@ -103,7 +108,7 @@ impl<'a> Parts<'a> {
                 let #name = if whole { body.required(#wire).map(Some) } else { body.optional(#wire) };
             },
             Mode::Default => quote!(let #name = body.optional(#wire);),
-            Mode::Nullable => quote!(let #name = body.nullable(#wire);),
+            Mode::Reset | Mode::Nullable => quote!(let #name = body.nullable(#wire);),
             Mode::Own => quote!(let #name = body.not_given(#wire);),
         }
     }
@@ -113,6 +118,7 @@ impl<'a> Parts<'a> {
         match self.mode {
             Mode::Required => quote!(#name: patch.#name?),
             Mode::Default => quote!(#name: patch.#name.unwrap_or_default()),
+            Mode::Reset => quote!(#name: patch.#name.into_option().unwrap_or_default()),
             Mode::Nullable => quote!(#name: patch.#name.into_option()),
             Mode::Own => quote!(#name: ::std::default::Default::default()),
         }
@@ -124,6 +130,7 @@ impl<'a> Parts<'a> {
             Mode::Required | Mode::Default => {
                 quote!(#name: patch.#name.unwrap_or_else(|| self.#name.clone()))
             }
+            Mode::Reset => quote!(#name: patch.#name.apply_or_default(self.#name.clone())),
             Mode::Nullable => quote!(#name: patch.#name.apply(self.#name.clone())),
             Mode::Own => quote!(#name: self.#name.clone()),
         }
@@ -133,7 +140,7 @@ impl<'a> Parts<'a> {
     fn recorded(&self) -> TokenStream {
         let Self { name, wire, mode, .. } = self;
         match mode {
-            Mode::Default | Mode::Own => quote! {
+            Mode::Default | Mode::Reset | Mode::Own => quote! {
                 #name: crate::registers::take::<::std::option::Option<_>>(state, #wire)?.unwrap_or_default()
             },
             Mode::Required | Mode::Nullable => quote!(#name: crate::registers::take(state, #wire)?),

@@ -27,6 +27,26 @@ impl<T> Patch<T> {
         }
     }
 
+    /// Applies the patch to a field that null sets back to its default.
+    pub fn apply_or_default(self, before: T) -> T
+    where
+        T: Default,
+    {
+        match self {
+            Self::Absent => before,
+            Self::Null => T::default(),
+            Self::Value(value) => value,
+        }
+    }
+
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// The field of a new object, for which absent and null are the same.
     pub fn into_option(self) -> Option<T> {
         self.apply(None)

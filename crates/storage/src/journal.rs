@@ -19,15 +19,31 @@ macro_rules! columns {
 }
 
 macro_rules! narrowed {
-    () => {
+    ($than:literal) => {
         concat!(
-            " WHERE j.org_id = $1 AND j.sequence < $2",
+            " WHERE j.org_id = $1 AND j.sequence ",
+            $than,
+            " $2",
             " AND (CAST($3 AS TEXT) IS NULL OR j.entity_type = $3)",
             " AND (CAST($4 AS TEXT) IS NULL OR j.entity_id = $4)",
             " AND (CAST($5 AS TEXT) IS NULL OR j.actor_id = $5 OR j.member_id = $5)",
             " AND (CAST($6 AS TEXT) IS NULL OR j.action = $6)",
             " AND (CAST($7 AS BIGINT) IS NULL OR j.at >= $7)",
             " AND (CAST($8 AS BIGINT) IS NULL OR j.at < $8)"
+        )
+    };
+}
+
+/// Entries with the previous state of their entity, and with the names of who acted.
+macro_rules! shown {
+    () => {
+        concat!(
+            columns!(),
+            ", p.state, k.name, u.name, su.name FROM journal j",
+            " LEFT JOIN api_keys k ON k.org_id = j.org_id AND k.id = j.actor_id",
+            " LEFT JOIN members m ON m.org_id = j.org_id AND m.id = j.member_id LEFT JOIN users u ON u.id = m.user_id",
+            " LEFT JOIN members s ON s.org_id = j.org_id AND s.id = j.entity_id LEFT JOIN users su ON su.id = s.user_id",
+            " LEFT JOIN journal p ON p.org_id = j.org_id AND p.entity_id = j.entity_id AND p.sequence = (SELECT MAX(b.sequence) FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.entity_type = j.entity_type AND b.sequence < j.sequence)"
         )
     };
 }
@@ -64,17 +80,9 @@ statements! {
     FOLLOW = "SELECT j.sequence, j.at, j.action, j.entity_type, j.entity_id FROM journal j WHERE j.org_id = $1 AND j.sequence > $2 ORDER BY j.sequence LIMIT $3";
     TWO_STATES = "SELECT j.sequence, j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.entity_type = $3 AND j.sequence <= $4 ORDER BY j.sequence DESC LIMIT 2";
     STATE_AT = "SELECT j.state FROM journal j WHERE j.org_id = $1 AND j.entity_id = $2 AND j.at <= $3 ORDER BY j.sequence DESC LIMIT 1";
-    LIST = concat!(
-        columns!(),
-        ", p.state, k.name, u.name, su.name FROM journal j",
-        " LEFT JOIN api_keys k ON k.org_id = j.org_id AND k.id = j.actor_id",
-        " LEFT JOIN members m ON m.org_id = j.org_id AND m.id = j.member_id LEFT JOIN users u ON u.id = m.user_id",
-        " LEFT JOIN members s ON s.org_id = j.org_id AND s.id = j.entity_id LEFT JOIN users su ON su.id = s.user_id",
-        " LEFT JOIN journal p ON p.org_id = j.org_id AND p.entity_id = j.entity_id AND p.sequence = (SELECT MAX(b.sequence) FROM journal b WHERE b.org_id = j.org_id AND b.entity_id = j.entity_id AND b.entity_type = j.entity_type AND b.sequence < j.sequence)",
-        narrowed!(),
-        " ORDER BY j.sequence DESC LIMIT $9"
-    );
-    COUNT = concat!("SELECT COUNT(*) FROM journal j", narrowed!());
+    NEWEST_FIRST = concat!(shown!(), narrowed!("<"), " ORDER BY j.sequence DESC LIMIT $9");
+    OLDEST_FIRST = concat!(shown!(), narrowed!(">"), " ORDER BY j.sequence LIMIT $9");
+    COUNT = concat!("SELECT COUNT(*) FROM journal j", narrowed!(">"));
     ;
     pages
     STATES_AT = (
@@ -283,11 +291,11 @@ pub async fn state_at(t: &Tx<'_>, scope: &Scope, entity: &str, at: Time) -> Resu
     Ok(t.opt(STATE_AT, &params, |row| row.opt_text(0)).await?.flatten())
 }
 
-fn conditions<'a>(scope: &Scope, filter: &'a EntryFilter, before: Option<i64>) -> Vec<Value<'a>> {
+fn conditions<'a>(scope: &Scope, filter: &'a EntryFilter, beyond: i64) -> Vec<Value<'a>> {
     let EntryFilter { entity_type, entity_id, actor, action, from, to } = filter;
     vec![
         id(scope.organization()),
-        Value::Int(before.unwrap_or(i64::MAX)),
+        Value::Int(beyond),
         Value::from(entity_type.as_ref()),
         Value::from(entity_id.as_ref()),
         Value::from(actor.as_ref()),
@@ -298,18 +306,23 @@ fn conditions<'a>(scope: &Scope, filter: &'a EntryFilter, before: Option<i64>) -
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &EntryFilter) -> Result<i64, Error> {
-    t.one(COUNT, &conditions(scope, filter, None), |row| row.int(0)).await
+    t.one(COUNT, &conditions(scope, filter, 0), |row| row.int(0)).await
 }
 
-/// Returns entries, newest first, each with the previous state of its entity.
+/// Returns the entries that follow a sequence in an order, each with the previous state of its entity.
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
     filter: &EntryFilter,
+    order: Order,
     limit: u16,
-    before: Option<i64>,
+    beyond: Option<i64>,
 ) -> Result<Page<ShownEntry>, Error> {
-    let mut params = conditions(scope, filter, before);
+    let (sql, start) = match order {
+        Order::Descending => (NEWEST_FIRST, i64::MAX),
+        Order::Ascending => (OLDEST_FIRST, 0),
+    };
+    let mut params = conditions(scope, filter, beyond.unwrap_or(start));
     params.push(Value::Int(i64::from(limit) + 1));
     let shown = |row: &Row<'_>| {
         Ok(ShownEntry {
@@ -324,5 +337,5 @@ pub async fn list(
         key: Key::Number(entry.sequence),
         id: entry.id.to_string(),
     };
-    read_page(t, LIST, &params, limit, shown, place).await
+    read_page(t, sql, &params, limit, shown, place).await
 }

@@ -65,6 +65,10 @@ statements! {
     BY_ID = (list!(), "m.id", None);
     BY_NAME = (list!(), "m.id", Some("u.name_key"));
     BY_EMAIL = (list!(), "m.id", Some("u.email_key"));
+    BY_ROLE = (list!(), "m.id", Some("m.role"));
+    BY_DEPARTMENT = (list!(), "m.id", Some("m.department"));
+    BY_STATUS = (list!(), "m.id", Some("CASE WHEN m.is_active = TRUE THEN 1 WHEN u.invited_to IS NOT NULL THEN 2 ELSE 3 END"));
+    BY_LAST_LOGIN = (list!(), "m.id", Some("COALESCE(u.last_login, 0)"));
 }
 
 fn read(row: &Row<'_>) -> Result<Person, Error> {
@@ -198,6 +202,10 @@ pub async fn list(
         MemberSort::CreatedAt => &BY_ID,
         MemberSort::Name => &BY_NAME,
         MemberSort::Email => &BY_EMAIL,
+        MemberSort::Role => &BY_ROLE,
+        MemberSort::Department => &BY_DEPARTMENT,
+        MemberSort::Status => &BY_STATUS,
+        MemberSort::LastLogin => &BY_LAST_LOGIN,
     };
     let mut params = conditions(scope, filter);
     if whole && page.sort == MemberSort::CreatedAt {

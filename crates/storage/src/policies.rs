@@ -1,6 +1,6 @@
 //! The table of policies, their versions and signatures.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use attestry_db::{Error, RowChange, Tx, Value};
 use attestry_domain::Time;
@@ -11,7 +11,7 @@ use attestry_domain::page::{After, Order, Page};
 use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicySignature, PolicyVersion};
 
-use crate::sql::{Columns, by_id, id, owned, page_params, read_page, time};
+use crate::sql::{Columns, by_id, id, opt_id, owned, page_params, read_page, time};
 use crate::table::read;
 
 stored!(Policy in "policies");
@@ -28,6 +28,7 @@ statements! {
     DELETE_VERSIONS = "DELETE FROM policy_versions WHERE org_id = $1 AND policy_id = $2";
     VERSION_IDS = "SELECT id FROM policy_versions WHERE org_id = $1 AND policy_id = $2 ORDER BY id";
     SIGNED_BY = "SELECT policy_id, member_id FROM policy_signatures WHERE org_id = $1 AND policy_id >= $2 AND policy_id <= $3 AND signed_at <= $4 AND (ended_at IS NULL OR ended_at > $4) ORDER BY policy_id, id";
+    SIGNATURE_COUNTS = "SELECT s.policy_id, COUNT(*) FROM policy_signatures s JOIN members m ON m.org_id = $1 AND m.id = s.member_id WHERE s.org_id = $1 AND s.signed_at <= $2 AND (s.ended_at IS NULL OR s.ended_at > $2) AND m.is_active = TRUE AND m.role <> 'auditor' AND (CAST($3 AS TEXT) IS NULL OR s.member_id = $3) GROUP BY s.policy_id";
     END_SIGNATURES = "UPDATE policy_signatures SET ended_at = $3 WHERE org_id = $1 AND policy_id = $2 AND ended_at IS NULL";
     REMINDED = "SELECT member_id FROM policy_reminders WHERE org_id = $1 AND version_id = $2 AND reminded_at > $3";
     REMIND = "INSERT INTO policy_reminders (org_id, policy_id, version_id, member_id, reminded_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (org_id, version_id, member_id) DO UPDATE SET reminded_at = excluded.reminded_at";
@@ -170,6 +171,19 @@ pub async fn signed_by(
 ) -> Result<Vec<(PolicyId, MemberId)>, Error> {
     let params = [id(scope.organization()), id(first), id(last), time(at)];
     t.all(SIGNED_BY, &params, |row| Ok((row.parse(0)?, row.parse(1)?))).await
+}
+
+/// Returns for each policy the number of signatures of members who have to sign, valid at a time; of one member, if
+/// given.
+pub async fn signature_counts(
+    t: &Tx<'_>,
+    scope: &Scope,
+    of: Option<MemberId>,
+    at: Time,
+) -> Result<HashMap<PolicyId, i64>, Error> {
+    let params = [id(scope.organization()), time(at), opt_id(of)];
+    let counts = t.all(SIGNATURE_COUNTS, &params, |row| Ok((row.parse(0)?, row.int(1)?))).await?;
+    Ok(counts.into_iter().collect())
 }
 
 /// Ends all valid signatures of a policy.

@@ -138,7 +138,12 @@ fn optional(number: usize, kind: PlainKind, holds: &str) -> String {
 /// Returns the sort expression of a list; `None` if it is sorted by id alone.
 fn sort_key(key: SortKey) -> Option<String> {
     Some(match key {
-        SortKey::Id => return None,
+        SortKey::Id | SortKey::Derived(_) => return None,
+        SortKey::Whole(column) => format!("COALESCE({column}, 0)"),
+        // Ids are separated by spaces.
+        SortKey::Count(column) => format!(
+            "CASE {column} WHEN '' THEN 0 ELSE LENGTH({column}) - LENGTH(REPLACE({column}, ' ', '')) + 1 END"
+        ),
         SortKey::Text(column) | SortKey::Number(column) => column.to_owned(),
         SortKey::Words(column, words) => {
             let cases: Vec<String> =

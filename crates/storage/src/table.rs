@@ -6,11 +6,12 @@ use std::marker::PhantomData;
 use attestry_db::{Error, Row as DbRow, Tx, Value};
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
+use attestry_domain::page::{After, Key, Page, PageRequest, Sort};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
 use attestry_domain::row::{Cells, Row};
 use serde::de::DeserializeOwned;
 
-use crate::sql::{Columns, id, time};
+use crate::sql::{Columns, id, read_page, time};
 use crate::text::kept;
 
 /// A cursor over the cells of a row.
@@ -99,6 +100,26 @@ pub(crate) fn read<R: Row>(row: &DbRow<'_>) -> Result<R, Error> {
     R::read(&mut RowCells::new(row))
 }
 
+/// Reads a page of rows, each followed by its sort key unless the list is sorted by id: see [`Table::select_with`].
+pub(crate) async fn read_sorted<R: Row, S: Sort>(
+    t: &Tx<'_>,
+    sql: &'static str,
+    params: &[Value<'_>],
+    page: &PageRequest<S>,
+    id: impl Fn(&R) -> String,
+) -> Result<Page<R>, Error> {
+    let (column, sort) = (R::columns().len(), page.sort);
+    let key = |row: &DbRow<'_>| match (sort.takes(&Key::Id), sort.takes(&Key::Number(0))) {
+        (true, _) => Ok(Key::Id),
+        (_, true) => row.int(column).map(Key::Number),
+        _ => row.text(column).map(Key::Text),
+    };
+    let read = |row: &DbRow<'_>| Ok((read::<R>(row)?, key(row)?));
+    let place = |(row, key): &(R, Key)| After { key: key.clone(), id: id(row) };
+    let Page { items, next } = read_page(t, sql, params, page.limit, read, place).await?;
+    Ok(Page { items: items.into_iter().map(|(row, _)| row).collect(), next })
+}
+
 const KEY: [&str; 2] = ["org_id", "id"];
 
 /// A table of tenant data with the keys `org_id` and `id`. The rows may lack the first; it is always the scope's.
@@ -155,6 +176,11 @@ impl<R: Row> Table<R> {
     /// A select of all columns; `rest` follows the name of the table.
     pub(crate) fn select(&self, rest: &str) -> &'static str {
         kept(format!("SELECT {} FROM {}{rest}", self.select, self.name))
+    }
+
+    /// A select of all columns and, behind them, of an expression that the rows are sorted by.
+    pub(crate) fn select_with(&self, key: &str, rest: &str) -> &'static str {
+        kept(format!("SELECT {}, {key} FROM {}{rest}", self.select, self.name))
     }
 
     /// Returns its statements, for the test that prepares them.

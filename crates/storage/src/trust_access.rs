@@ -5,20 +5,41 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
 use attestry_domain::journal::Hash;
-use attestry_domain::page::{After, Order, Page};
+use attestry_domain::page::{After, Order, Page, PageRequest};
+use attestry_domain::plain::Keep;
 use attestry_domain::portals::PortalDocument;
 use attestry_domain::portals::trust_access::{
-    AccessGrant, AccessRequest, GrantStatus, Nda, RequestStatus, VisitAction, Visited,
+    AccessGrant, AccessRequest, GrantSort, GrantStatus, Nda, RequestSort, RequestStatus, VisitAction, Visited,
 };
+use attestry_domain::registers::any_of::AnyOf;
 
 use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time};
-use crate::table::read;
+use crate::table::{read, read_sorted, value};
 
 macro_rules! of_status {
     () => {
-        " WHERE g.org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR ($2 = 'revoked' AND g.revoked_at IS NOT NULL) OR ($2 = 'expired' AND g.revoked_at IS NULL AND g.expires_at <= $3) OR ($2 = 'active' AND g.revoked_at IS NULL AND g.expires_at > $3))"
+        " WHERE g.org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR $2 LIKE '%,' || CASE WHEN g.revoked_at IS NOT NULL THEN 'revoked' WHEN g.expires_at <= $3 THEN 'expired' ELSE 'active' END || ',%')"
     };
 }
+
+/// The status is one of the requested ones. The only wildcard in it is an underscore, which matches itself.
+macro_rules! of_request_status {
+    () => {
+        " WHERE org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR $2 LIKE '%,' || status || ',%')"
+    };
+}
+
+const REQUEST_NAME: &str = "LOWER(name)";
+const REQUEST_COMPANY: &str = "LOWER(COALESCE(company, ''))";
+/// The beginning of a long text: its key is part of the cursor.
+const REQUEST_PURPOSE: &str = "SUBSTR(LOWER(COALESCE(purpose, '')), 1, 100)";
+const REQUEST_STATUS: &str =
+    "CAST(CASE status WHEN 'under_review' THEN 1 WHEN 'approved' THEN 2 ELSE 3 END AS BIGINT)";
+const GRANT_NAME: &str = "LOWER(g.name)";
+const GRANT_STATUS: &str =
+    "CAST(CASE WHEN g.revoked_at IS NOT NULL THEN 3 WHEN g.expires_at <= $3 THEN 2 ELSE 1 END AS BIGINT)";
+const GRANT_END: &str = "COALESCE(g.revoked_at, g.expires_at)";
+const GRANT_REASON: &str = "SUBSTR(LOWER(COALESCE(g.revocation_reason, '')), 1, 100)";
 
 macro_rules! of_visits {
     () => {
@@ -27,7 +48,7 @@ macro_rules! of_visits {
 }
 
 statements! {
-    COUNT = "SELECT COUNT(*) FROM access_requests WHERE org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR status = $2)";
+    COUNT = concat!("SELECT COUNT(*) FROM access_requests", of_request_status!());
     HAS_FILE = "SELECT id FROM ndas WHERE org_id = $1 AND file_id = $2";
     COUNT_GRANTS = concat!("SELECT COUNT(*) FROM access_grants g", of_status!());
     GRANTED_DOCUMENTS = "SELECT r.documents FROM access_grants g JOIN access_requests r ON r.org_id = $1 AND r.id = g.request_id WHERE g.org_id = $1 AND g.email_key = $2 AND g.revoked_at IS NULL AND g.expires_at > $3";
@@ -60,8 +81,16 @@ statements! {
     }
     ;
     pages
-    REQUESTS = (REQUEST_ROWS.select(" WHERE org_id = $1 AND (CAST($2 AS TEXT) IS NULL OR status = $2)"), "id", None);
+    REQUESTS = (REQUEST_ROWS.select(of_request_status!()), "id", None);
+    REQUESTS_BY_NAME = (REQUEST_ROWS.select_with(REQUEST_NAME, of_request_status!()), "id", Some(REQUEST_NAME));
+    REQUESTS_BY_COMPANY = (REQUEST_ROWS.select_with(REQUEST_COMPANY, of_request_status!()), "id", Some(REQUEST_COMPANY));
+    REQUESTS_BY_PURPOSE = (REQUEST_ROWS.select_with(REQUEST_PURPOSE, of_request_status!()), "id", Some(REQUEST_PURPOSE));
+    REQUESTS_BY_STATUS = (REQUEST_ROWS.select_with(REQUEST_STATUS, of_request_status!()), "id", Some(REQUEST_STATUS));
     GRANTS = (GRANT_ROWS.select(of_status!()), "g.id", None);
+    GRANTS_BY_NAME = (GRANT_ROWS.select_with(GRANT_NAME, of_status!()), "g.id", Some(GRANT_NAME));
+    GRANTS_BY_STATUS = (GRANT_ROWS.select_with(GRANT_STATUS, of_status!()), "g.id", Some(GRANT_STATUS));
+    GRANTS_BY_END = (GRANT_ROWS.select_with(GRANT_END, of_status!()), "g.id", Some(GRANT_END));
+    GRANTS_BY_REASON = (GRANT_ROWS.select_with(GRANT_REASON, of_status!()), "g.id", Some(GRANT_REASON));
     VISITS = (concat!("SELECT v.id, v.grant_id, v.action, v.document, v.title, v.ip, v.at, g.name, g.email FROM visits v JOIN access_grants g ON g.id = v.grant_id", of_visits!()), "v.id", None);
 }
 
@@ -89,26 +118,32 @@ pub async fn lock(
     t.opt(*LOCK, &[id(scope.organization()), id(request)], read).await
 }
 
-fn of_status(scope: &Scope, status: Option<RequestStatus>) -> Vec<Value<'static>> {
-    vec![id(scope.organization()), Value::from(status.map(|status| status.as_str().to_owned()))]
+/// The requested statuses of a list; null matches any.
+fn any_of<T: Keep>(status: Option<&AnyOf<T>>) -> Value<'_> {
+    status.map_or(Value::Null, |any| value(any.plain()))
 }
 
-/// The requests, newest first.
 pub async fn list(
     t: &Tx<'_>,
     scope: &Scope,
-    status: Option<RequestStatus>,
-    limit: u16,
-    after: Option<&After>,
+    status: Option<&AnyOf<RequestStatus>>,
+    page: &PageRequest<RequestSort>,
 ) -> Result<Page<AccessRequest>, Error> {
-    let mut params = of_status(scope, status);
-    page_params(&mut params, limit, after);
-    let sql = REQUESTS.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, read, |one: &AccessRequest| by_id(one.id)).await
+    let mut params = vec![id(scope.organization()), any_of(status)];
+    page_params(&mut params, page.limit, page.after.as_ref());
+    let pages = match page.sort {
+        RequestSort::CreatedAt => &REQUESTS,
+        RequestSort::Name => &REQUESTS_BY_NAME,
+        RequestSort::Company => &REQUESTS_BY_COMPANY,
+        RequestSort::Purpose => &REQUESTS_BY_PURPOSE,
+        RequestSort::Status => &REQUESTS_BY_STATUS,
+    };
+    let sql = pages.pick(page.order, page.after.is_some());
+    read_sorted(t, sql, &params, page, |one: &AccessRequest| one.id.to_string()).await
 }
 
-pub async fn count(t: &Tx<'_>, scope: &Scope, status: Option<RequestStatus>) -> Result<i64, Error> {
-    t.one(COUNT, &of_status(scope, status), |row| row.int(0)).await
+pub async fn count(t: &Tx<'_>, scope: &Scope, status: Option<&AnyOf<RequestStatus>>) -> Result<i64, Error> {
+    t.one(COUNT, &[id(scope.organization()), any_of(status)], |row| row.int(0)).await
 }
 
 pub async fn insert_nda(t: &Tx<'_>, scope: &Scope, nda: &Nda, token_hash: &Hash) -> Result<(), Error> {
@@ -194,32 +229,33 @@ pub async fn granted_documents(
     Ok(all.concat())
 }
 
-fn grants_of(scope: &Scope, status: Option<GrantStatus>, now: Time) -> Vec<Value<'static>> {
-    vec![id(scope.organization()), Value::from(status.map(|status| status.as_str().to_owned())), time(now)]
-}
-
-/// Returns the grants, newest first.
 pub async fn grants(
     t: &Tx<'_>,
     scope: &Scope,
-    status: Option<GrantStatus>,
+    status: Option<&AnyOf<GrantStatus>>,
     now: Time,
-    limit: u16,
-    after: Option<&After>,
+    page: &PageRequest<GrantSort>,
 ) -> Result<Page<AccessGrant>, Error> {
-    let mut params = grants_of(scope, status, now);
-    page_params(&mut params, limit, after);
-    let sql = GRANTS.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, read, |one: &AccessGrant| by_id(one.id)).await
+    let mut params = vec![id(scope.organization()), any_of(status), time(now)];
+    page_params(&mut params, page.limit, page.after.as_ref());
+    let pages = match page.sort {
+        GrantSort::CreatedAt => &GRANTS,
+        GrantSort::Name => &GRANTS_BY_NAME,
+        GrantSort::Status => &GRANTS_BY_STATUS,
+        GrantSort::EndsAt => &GRANTS_BY_END,
+        GrantSort::RevocationReason => &GRANTS_BY_REASON,
+    };
+    let sql = pages.pick(page.order, page.after.is_some());
+    read_sorted(t, sql, &params, page, |one: &AccessGrant| one.id.to_string()).await
 }
 
 pub async fn count_grants(
     t: &Tx<'_>,
     scope: &Scope,
-    status: Option<GrantStatus>,
+    status: Option<&AnyOf<GrantStatus>>,
     now: Time,
 ) -> Result<i64, Error> {
-    t.one(COUNT_GRANTS, &grants_of(scope, status, now), |row| row.int(0)).await
+    t.one(COUNT_GRANTS, &[id(scope.organization()), any_of(status), time(now)], |row| row.int(0)).await
 }
 
 /// Revokes a grant, which invalidates all its links.

@@ -107,6 +107,19 @@ async fn filters_and_pages(app: &TestApp) {
         (&second["data"][0]["sequence"], &second["count"], &second["nextCursor"]),
         (&json!(3), &json!(3), &Value::Null)
     );
+    let sequences = |page: &Value| -> Vec<i64> {
+        page["data"].as_array().expect("data").iter().filter_map(|entry| entry["sequence"].as_i64()).collect()
+    };
+    let first = app.get("/v1/audit-logs?order=asc&limit=5").send().await.expect(200);
+    assert_eq!(sequences(&first), [1, 2, 3, 4, 5]);
+    let next = first["nextCursor"].as_str().expect("more");
+    let second = app.get(&format!("/v1/audit-logs?order=asc&limit=5&cursor={next}")).send().await.expect(200);
+    assert_eq!((sequences(&second), &second["nextCursor"]), (vec![6, 7, 8], &Value::Null));
+    let skipped = app.get("/v1/audit-logs?order=asc&offset=6").send().await.expect(200);
+    assert_eq!(sequences(&skipped), [7, 8]);
+    let mixed = app.get(&format!("/v1/audit-logs?cursor={next}")).send().await;
+    assert_eq!(mixed.wrong_fields(), ["cursor"], "a cursor belongs to its order");
+    assert_eq!(app.get("/v1/audit-logs?order=up").send().await.wrong_fields(), ["order"]);
 }
 
 async fn refused_attempts_are_entries(app: &TestApp) {

@@ -240,8 +240,23 @@ async fn lists_are_sorted_by_any_column(app: &TestApp) {
     for (register, sorts) in [
         ("vendors", &["category", "status", "treatmentStrategy", "assignee", "reviewDate"][..]),
         ("tasks", &["status", "department", "frequency", "assignee", "lastEvidenceDate"]),
-        ("controls", &["department", "assignee", "reviewDate"]),
-        ("policies", &["status", "department", "frequency", "assignee", "reviewDate"]),
+        (
+            "controls",
+            &["department", "assignee", "reviewDate", "requirements", "policies", "tasks", "readiness"],
+        ),
+        (
+            "policies",
+            &[
+                "status",
+                "department",
+                "frequency",
+                "assignee",
+                "reviewDate",
+                "currentVersion",
+                "lastPublishedAt",
+                "signatures",
+            ],
+        ),
     ] {
         for sort in sorts {
             app.get(&format!("/v1/{register}?sort={sort}&order=desc")).send().await.expect(200);

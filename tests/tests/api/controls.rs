@@ -14,6 +14,7 @@ both! {
     readiness_is_remembered,
     context_is_kept,
     controls_as_a_table,
+    controls_are_sorted_by_what_is_in_place,
 }
 
 fn id(of: &Value) -> String {
@@ -217,4 +218,64 @@ async fn controls_as_a_table(app: &TestApp) {
         send("/v1/context/import", "question,answer,tags\nOffices?,No,\"premises, places\"\n").await;
     assert_eq!(context.expect(200)["imported"], 1);
     assert_eq!(app.get("/v1/context?tag=places").send().await.expect(200)["count"], 1);
+}
+
+/// Returns the names of all rows of a list, in pages of two.
+async fn in_pages(app: &TestApp, path: &str) -> Vec<String> {
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = app.get(&format!("{path}&limit=2{cursor}")).send().await.expect(200);
+        let rows = page["data"].as_array().expect("data").iter();
+        seen.extend(rows.map(|row| row["name"].as_str().expect("a name").to_owned()));
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return seen,
+        }
+    }
+}
+
+async fn controls_are_sorted_by_what_is_in_place(app: &TestApp) {
+    let (published, other) = (publish(app).await, publish(app).await);
+    let draft = app.post("/v1/policies", &json!({"name": "Draft"})).send().await.expect(201);
+    let task = app.post("/v1/tasks", &json!({"title": "Encrypt"})).send().await.expect(201);
+    let iso = app.get("/v1/frameworks/iso_27001/requirements").send().await.expect(200);
+    let requirements: Vec<&Value> =
+        iso["data"].as_array().expect("data").iter().take(3).map(|one| &one["id"]).collect();
+    for (name, fields) in [
+        ("a", json!({"requirementIds": requirements[..3], "policyIds": [draft["id"]]})),
+        ("b", json!({"policyIds": [published], "assigneeId": app.home.member})),
+        (
+            "c",
+            json!({"requirementIds": requirements[..1], "policyIds": [published, other], "taskIds": [task["id"]]}),
+        ),
+    ] {
+        app.clock.advance(Duration::from_millis(1));
+        let mut control = fields;
+        control["name"] = json!(name);
+        app.post("/v1/controls", &control).send().await.expect(201);
+    }
+    for (sort, up) in [
+        ("requirements", ["b", "c", "a"]),
+        ("policies", ["a", "b", "c"]),
+        ("tasks", ["a", "b", "c"]),
+        ("readiness", ["b", "c", "a"]),
+    ] {
+        for past in ["", "&asOf=2026-11-15"] {
+            let mut down = up.map(ToOwned::to_owned);
+            let path = format!("/v1/controls?sort={sort}{past}");
+            let found = in_pages(app, &format!("{path}&order=asc")).await;
+            assert_eq!(found, down, "{sort}{past}");
+            down.reverse();
+            assert_eq!(in_pages(app, &path).await, down, "{sort}{past}");
+        }
+        let table = app.get(&format!("/v1/controls/export?sort={sort}&order=asc")).send().await.text();
+        let names = |line: &str| line.split(',').find(|cell| up.contains(cell)).map(ToOwned::to_owned);
+        assert_eq!(table.lines().skip(1).filter_map(names).collect::<Vec<_>>(), up, "{sort} in a table");
+    }
+    let found = in_pages(app, "/v1/controls?sort=readiness&order=asc&q=c").await;
+    assert_eq!(found, ["c"], "filters hold in every order");
+    app.get("/v1/controls?sort=readiness&cursor=WyJuYW1lIGFzYyIsImEiLCJiIl0")
+        .send()
+        .await
+        .problem(400, "validation_failed");
 }

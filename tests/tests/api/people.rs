@@ -335,6 +335,10 @@ async fn the_list_is_filtered_sorted_and_paged_without_gaps(app: &TestApp) {
         ("&order=asc", vec!["Ada Byron", "zoe", "Yan", "xu", "walt", "v_1"]),
         ("&sort=name&order=asc", vec!["Ada Byron", "v_1", "walt", "xu", "Yan", "zoe"]),
         ("&sort=email&order=desc", vec!["zoe", "Yan", "xu", "walt", "v_1", "Ada Byron"]),
+        ("&sort=role&order=asc", vec!["xu", "zoe", "Yan", "walt", "v_1", "Ada Byron"]),
+        ("&sort=department&order=desc", vec!["v_1", "walt", "xu", "Yan", "zoe", "Ada Byron"]),
+        ("&sort=status&order=asc", vec!["Ada Byron", "zoe", "Yan", "xu", "walt", "v_1"]),
+        ("&sort=lastLogin&order=asc", vec!["Ada Byron", "zoe", "Yan", "xu", "walt", "v_1"]),
     ] {
         let (mut seen, mut cursor) = (Vec::new(), String::new());
         loop {

@@ -18,6 +18,7 @@ both! {
     members_read_and_sign_what_is_published,
     a_changed_version_is_signed_again_and_the_same_is_not,
     owners_see_who_has_signed_and_remind_the_others,
+    policies_are_sorted_by_version_and_signatures,
     reviews_come_due_by_the_organizations_calendar,
     two_versions_are_compared,
     a_proposal_is_shown_and_applied_in_part,
@@ -389,6 +390,64 @@ async fn a_changed_version_is_signed_again_and_the_same_is_not(app: &TestApp) {
     let one = signers["data"].as_array().expect("signers").iter().find(|one| one["memberId"] == eve["id"]);
     let one = one.expect("eve");
     assert_eq!((&one["hasSigned"], &one["version"]), (&json!(false), &json!(1)));
+}
+
+async fn policies_are_sorted_by_version_and_signatures(app: &TestApp) {
+    let mut policies = Vec::new();
+    for name in ["draft", "signed", "open", "twice"] {
+        app.clock.advance(Duration::from_secs(1));
+        let body = json!({"name": name, "contentMarkdown": name, "isRequiredToSign": name != "open"});
+        let policy = app.post("/v1/policies", &body).send().await.expect(201);
+        if name != "draft" {
+            publish(app, &policy).await;
+        }
+        policies.push(policy);
+    }
+    publish(app, &policies[3]).await;
+    for (email, policy) in [("eve@example.com", 1), ("mallory@example.com", 3)] {
+        app.member(&app.home, email, "employee").await;
+        let token = app.sign_in(email).await;
+        let sign = app.call("POST", &under(&policies[policy], "sign"));
+        sign.session(&token, &app.home.organization).send().await.expect(200);
+    }
+    let auditor = app.member(&app.home, "oscar@example.com", "employee").await;
+    let token = app.sign_in("oscar@example.com").await;
+    let sign = app.call("POST", &under(&policies[1], "sign"));
+    sign.session(&token, &app.home.organization).send().await.expect(200);
+    let names = async |token: Option<&str>, query: &str| -> Vec<String> {
+        let (mut seen, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let call = app.call("GET", &format!("/v1/policies?limit=1&order=asc&{query}{cursor}"));
+            let call = match token {
+                Some(token) => call.session(token, &app.home.organization),
+                None => call.key(&app.home.key),
+            };
+            let page = call.send().await.expect(200);
+            seen.extend(page["data"].as_array().expect("data").iter().map(|one| one["name"].to_string()));
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return seen.iter().map(|name| name.trim_matches('"').to_owned()).collect(),
+            }
+        }
+    };
+    for past in ["", "&asOf=2026-11-15"] {
+        for (sort, expected) in [
+            ("currentVersion", ["draft", "signed", "open", "twice"]),
+            ("lastPublishedAt", ["draft", "signed", "open", "twice"]),
+            ("signatures", ["draft", "open", "twice", "signed"]),
+        ] {
+            assert_eq!(names(None, &format!("sort={sort}{past}")).await, expected, "{sort}{past}");
+        }
+    }
+    // A member's order tells nothing of the signatures of others.
+    let eve = app.sign_in("eve@example.com").await;
+    assert_eq!(names(Some(&eve), "sort=signatures").await, ["open", "twice", "signed"]);
+    let mallory = app.sign_in("mallory@example.com").await;
+    assert_eq!(names(Some(&mallory), "sort=signatures").await, ["open", "signed", "twice"]);
+    // Whoever does not have to sign is not counted.
+    let role = app.patch(&format!("/v1/people/{}", id(&auditor)), &json!({"role": "auditor"}));
+    role.send().await.expect(200);
+    assert_eq!(names(None, "sort=signatures&isPublished=true").await, ["open", "signed", "twice"]);
 }
 
 async fn owners_see_who_has_signed_and_remind_the_others(app: &TestApp) {

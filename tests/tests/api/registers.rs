@@ -143,6 +143,37 @@ async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
     assert_eq!(flags(&set), [Some(true), Some(false)], "somebody has said so");
     let set = app.patch(&path, &json!({"residualLikelihood": "very_unlikely"})).send().await.expect(200);
     assert_eq!(flags(&set), [Some(true); 2]);
+    // Null takes a rating back: its halves are defaults again.
+    let path_of = |row: &Value, kind: &str| format!("/v1/{kind}/{}", id(row));
+    for (row, kind, halves) in [
+        (&plain, "risks", [["likelihood", "impact"], ["residualLikelihood", "residualImpact"]]),
+        (
+            &vendor,
+            "vendors",
+            [["inherentProbability", "inherentImpact"], ["residualProbability", "residualImpact"]],
+        ),
+    ] {
+        let change = async |body: Value| app.patch(&path_of(row, kind), &body).send().await.expect(200);
+        for (side, [likelihood, impact]) in halves.into_iter().enumerate() {
+            let before = flags(&change(json!({})).await)[1 - side];
+            let set = change(json!({likelihood: "likely", impact: "major"})).await;
+            assert_eq!(flags(&set)[side], Some(true));
+            let back = change(json!({likelihood: null})).await;
+            assert_eq!((flags(&back)[side], flags(&back)[1 - side]), (Some(false), before), "{kind}");
+            assert_eq!(
+                (&back[likelihood], &back[impact]),
+                (&json!("very_unlikely"), &json!("insignificant"))
+            );
+            let half = change(json!({likelihood: "likely", impact: null})).await;
+            assert_eq!((flags(&half)[side], &half[impact]), (Some(true), &json!("insignificant")));
+            change(json!({likelihood: null, impact: null})).await;
+        }
+    }
+    let made = app.risk(json!({"title": "Null", "likelihood": null, "treatmentStrategy": null})).await;
+    assert_eq!((flags(&made), &made["treatmentDecidedAt"]), ([Some(false); 2], &Value::Null));
+    app.delete(&path_of(&made, "risks")).send().await.expect(200);
+    let set = json!({"impact": "insignificant", "residualLikelihood": "very_unlikely"});
+    app.patch(&path, &set).send().await.expect(200);
     for flag in ["isAssessed", "isResidualAssessed", "treatmentDecidedAt"] {
         let own = app.patch(&path, &json!({flag: false})).send().await;
         assert_eq!(own.wrong_fields(), [flag], "nobody sets it by hand");
@@ -179,6 +210,11 @@ async fn a_treatment_is_decided_or_a_default(app: &TestApp) {
         let second = change(json!({"treatmentStrategyDescription": "Insured."})).await;
         assert!(second.as_str() > first.as_str(), "{second}");
         assert_eq!(change(json!({"reviewDate": "2030-01-01"})).await, second);
+        assert_eq!(change(json!({"treatmentStrategy": null})).await, Value::Null, "it is taken back");
+        let both = json!({"treatmentStrategy": null, "treatmentStrategyDescription": "Insured."});
+        assert_ne!(change(both).await, Value::Null, "a description is a decision");
+        let neither = json!({"treatmentStrategy": null, "treatmentStrategyDescription": null});
+        assert_eq!(change(neither).await, Value::Null);
     }
     let described = app.vendor(json!({"name": "X", "treatmentStrategyDescription": "By contract."})).await;
     assert_ne!(described["treatmentDecidedAt"], Value::Null);

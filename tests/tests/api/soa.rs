@@ -22,6 +22,7 @@ both! {
     a_new_version_carries_answers_over,
     another_organization_is_refused,
     rows_say_what_drives_them_and_what_they_lack,
+    rows_are_shown_as_of_a_date,
     readiness_is_the_same_everywhere,
     what_was_approved_stays,
     what_does_not_apply_is_not_counted,
@@ -301,6 +302,43 @@ async fn another_organization_is_refused(app: &TestApp) {
     app.get(&theirs_in_ours).send().await.problem(404, "not_found");
     assert_eq!(app.entries(&other).await, before);
     assert_eq!(ours.get("").await.expect(200)["answers"], json!([]), "nothing of theirs shows here");
+}
+
+async fn rows_are_shown_as_of_a_date(app: &TestApp) {
+    let soa = Soa::of(app, &app.home).await;
+    let question = &soa.questions[0];
+    let control = json!({"name": "Rules are written down", "requirementIds": [question]});
+    soa.answer(question, json!({"justification": "First."})).await.expect(200);
+    app.clock.advance(Duration::from_hours(24));
+    let control = app.post("/v1/controls", &control).send().await.expect(201);
+    let out = json!({"isApplicable": false, "justification": "Second."});
+    soa.answer(question, out).await.expect(200);
+    soa.answer(&soa.questions[1], json!({})).await.expect(200);
+    let shown = async |query: &str| {
+        let found = soa.get(&format!("/rows{query}")).await.expect(200);
+        let row = &found["rows"][0];
+        (
+            row["answer"]["justification"].clone(),
+            row["answer"]["isApplicable"].clone(),
+            row["drivers"]["controls"].as_array().map(Vec::len),
+            found["document"]["answeredQuestions"].clone(),
+            found["rows"].as_array().map(Vec::len),
+        )
+    };
+    let first = (json!("First."), json!(true), Some(0), json!(1), Some(93));
+    let second = (json!("Second."), json!(false), Some(1), json!(2), Some(93));
+    assert_eq!(shown("?asOf=2026-11-15").await, first);
+    assert_eq!(shown("?asOf=2026-11-16").await, second);
+    assert_eq!(shown("").await, second);
+    app.delete(&format!("/v1/controls/{}", id(&control))).send().await.expect(200);
+    app.clock.advance(Duration::from_hours(24));
+    assert_eq!(shown("?asOf=2026-11-16T09:29:00Z").await, first);
+    soa.get("/rows?asOf=2026-11-14").await.problem(404, "not_found");
+    assert_eq!(soa.get("/rows?asOf=yesterday").await.wrong_fields(), ["asOf"]);
+    assert_eq!(soa.get("/rows?asOf=2027-01-01").await.wrong_fields(), ["asOf"]);
+    let other = app.tenant("Other", "bob@example.com").await;
+    let path = format!("/v1/soa/documents/{}/rows?asOf=2026-11-15", soa.document);
+    app.call("GET", &path).key(&other.key).send().await.problem(404, "not_found");
 }
 
 async fn readiness_is_the_same_everywhere(app: &TestApp) {

@@ -15,6 +15,7 @@ use crate::portal::{
 
 both! {
     the_whole_journey,
+    requests_and_grants_are_sorted_and_filtered,
     requests_are_reviewed_once,
     nothing_shows_who_has_access,
     agreements_expire_and_are_replaced,
@@ -47,6 +48,81 @@ async fn policy(app: &TestApp, name: &str) -> String {
     app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
     app.mails().await;
     path.rsplit('/').next().expect("an id").to_owned()
+}
+
+/// Returns all rows of a list, in pages of two, by their addresses.
+async fn in_pages(app: &TestApp, path: &str) -> Vec<String> {
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = app.get(&format!("{path}&limit=2{cursor}")).send().await.expect(200);
+        let rows = page["data"].as_array().expect("data").iter();
+        seen.extend(rows.map(|row| row["email"].as_str().expect("an address").to_owned()));
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return seen,
+        }
+    }
+}
+
+async fn requests_and_grants_are_sorted_and_filtered(app: &TestApp) {
+    publish(app, &app.home).await;
+    let asking = format!("/v1/trust-access/{}/requests", app.home.organization);
+    for (name, email, company, purpose) in [
+        ("Cleo", "c@customer.example", Some("Anvil"), None),
+        ("ada", "a@customer.example", None, Some("zebra")),
+        ("Bert", "b@customer.example", Some("bolt"), Some("Audit")),
+    ] {
+        app.clock.advance(Duration::from_millis(1));
+        let body = json!({"name": name, "email": email, "company": company, "purpose": purpose});
+        app.call("POST", &asking).json(&body).send().await.expect(201);
+    }
+    let denied = &app.get(&format!("{REQUESTS}?order=asc")).send().await.expect(200)["data"][0];
+    let deny = format!("{REQUESTS}/{}/deny", id(denied));
+    app.post(&deny, &json!({"reason": "No."})).send().await.expect(200);
+    let of = |letters: [&str; 3]| letters.map(|letter| format!("{letter}@customer.example"));
+    for (sort, up) in [
+        ("createdAt", ["c", "a", "b"]),
+        ("name", ["a", "b", "c"]),
+        ("company", ["a", "c", "b"]),
+        ("purpose", ["c", "b", "a"]),
+        ("status", ["a", "b", "c"]),
+    ] {
+        let mut down = of(up);
+        assert_eq!(in_pages(app, &format!("{REQUESTS}?sort={sort}&order=asc")).await, down, "{sort}");
+        down.reverse();
+        assert_eq!(in_pages(app, &format!("{REQUESTS}?sort={sort}")).await, down, "{sort}");
+    }
+    let some = format!("{REQUESTS}?status=denied,approved&total=true");
+    assert_eq!(app.get(&some).send().await.expect(200)["total"], 1);
+    app.get(&format!("{REQUESTS}?status=open")).send().await.problem(400, "validation_failed");
+    app.get(&format!("{REQUESTS}?sort=email")).send().await.problem(400, "validation_failed");
+
+    let grants = "/v1/trust-access/admin/grants";
+    let mut made = Vec::new();
+    for email in ["a@customer.example", "b@customer.example", "c@customer.example"] {
+        app.clock.advance(Duration::from_hours(1));
+        made.push(granted(app, &app.home, email).await.1);
+    }
+    let revoke = format!("{grants}/{}/revoke", made[1]);
+    app.post(&revoke, &json!({"reason": "Left."})).send().await.expect(200);
+    for (sort, up) in [
+        ("createdAt", ["a", "b", "c"]),
+        ("status", ["a", "c", "b"]),
+        ("endsAt", ["b", "a", "c"]),
+        ("revocationReason", ["a", "c", "b"]),
+        ("name", ["a", "b", "c"]),
+    ] {
+        let mut down = of(up);
+        assert_eq!(in_pages(app, &format!("{grants}?sort={sort}&order=asc")).await, down, "{sort}");
+        down.reverse();
+        assert_eq!(in_pages(app, &format!("{grants}?sort={sort}")).await, down, "{sort}");
+    }
+    let total = async |status: &str| {
+        app.get(&format!("{grants}?status={status}&total=true")).send().await.expect(200)["total"].clone()
+    };
+    assert_eq!((total("active").await, total("revoked,expired").await), (json!(2), json!(1)));
+    app.clock.advance(Duration::from_hours(24 * 400));
+    assert_eq!((total("active").await, total("revoked,expired").await), (json!(0), json!(3)));
 }
 
 #[expect(clippy::too_many_lines, reason = "one journey from its beginning to its end")]

@@ -185,7 +185,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
               view={
                 <>
                   {p.tools}
-                  {!p.body && <Arrange columns={p.columns} groups={p.groups ?? []} />}
+                  {!p.body && <Arrange columns={p.columns} groups={p.groups ?? []} sort={p.sort && sort} />}
                 </>
               }
             />
@@ -202,6 +202,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
                     caption={p.title}
                     rows={rows}
                     columns={columns}
+                    isChosen={view.columns !== undefined}
                     group={grouped?.of}
                     total={list.total}
                     isAll={isAll}

@@ -47,6 +47,8 @@ type Props<T> = {
   caption: string;
   rows: T[];
   columns: Column<T>[];
+  /** The columns were chosen: on a phone they take the place of the usual facts. */
+  isChosen?: boolean;
   rowKey: (row: T) => string;
   rowName: (row: T) => string;
   href: (row: T) => string;
@@ -442,8 +444,10 @@ export function Table<T>(p: Props<T>) {
             if (row === undefined) return null;
             const line = p.phone(row);
             const key = p.rowKey(row);
+            const group = startOf(index);
             return (
               <li key={key} data-row={key} data-index={index} ref={rows.measureElement}>
+                {group && <b className={css.heading}>{group.label}</b>}
                 <Open
                   row={row}
                   id={key}
@@ -455,10 +459,11 @@ export function Table<T>(p: Props<T>) {
                   {line.mark}
                   <span>
                     <b>{line.title}</b>
-                    <span className={css.facts}>{line.facts}</span>
+                    {!p.isChosen && <span className={css.facts}>{line.facts}</span>}
                   </span>
                 </Open>
                 {line.act}
+                {p.isChosen && <Cells row={row} columns={p.columns} />}
                 {p.active === key && p.unfolded && <div className={css.below}>{p.unfolded(row)}</div>}
               </li>
             );
@@ -487,6 +492,25 @@ export function Table<T>(p: Props<T>) {
 function next<T>(on: Sort['dir'] | undefined, column: Column<T>): Sort['dir'] {
   if (on) return on === 'asc' ? 'desc' : 'asc';
   return column.isHighFirst ? 'desc' : 'asc';
+}
+
+/** The chosen columns of one row, each with its head. */
+function Cells<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
+  const cells = columns.flatMap(({ key, header, opens, render }) => {
+    const cell = opens ? null : render(row);
+    return cell === null || cell === undefined || cell === '' || cell === false ? [] : [{ key, header, cell }];
+  });
+  if (cells.length === 0) return null;
+  return (
+    <dl className={css.cells}>
+      {cells.map(({ key, header, cell }) => (
+        <div key={key}>
+          <dt>{header}</dt>
+          <dd>{cell}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
 /** Room for the rows that are not in the page. */

@@ -24,7 +24,8 @@ export function Views({ list }: { list: ViewList }) {
   const { data } = $api.useQuery('get', '/v1/views', { params: { query: { list } } });
   const [edited, setEdited] = useState<View | 'new'>();
   const { ask, dialog } = useConfirm();
-  const now = arranged(view);
+  // The log is filtered by days; elsewhere `to` is a place in the open record.
+  const now = arranged(view, list === 'audit-log' ? ['to'] : []);
   const views = data?.data ?? [];
   const current = views.find(({ parameters }) => same(parameters, now));
   // The address has all there is to a view: what the one before had set goes.

@@ -104,3 +104,42 @@ test('Escape asks before a file and its corrections are dropped', async () => {
   await user.click(await screen.findByRole('button', { name: 'Discard import' }));
   await waitFor(() => expect(close).toHaveBeenCalled());
 });
+
+test('every row is shown, and errors stay at their rows when others are left out', async () => {
+  const errors = [
+    { row: 2, field: 'category', message: 'must be one of: people, technology' },
+    { row: 3, field: 'title', message: 'is required' },
+  ];
+  answer({
+    ...people,
+    '/v1/risks/import': () => ({ body: { dryRun: true, total: 3, imported: 0, ids: [], errors, errorCount: 2 } }),
+  });
+  const { user } = draw(<Import d={d} onClose={() => undefined} />);
+  const table = 'Risk name;Type;Remarks\nFire;People;none\nFlood;weather;none\n;People;none\n';
+  await user.upload(box(), new File([table], 'risks.csv', { type: 'text/csv' }));
+  const preview = await screen.findByRole('region', { name: 'Rows of your file' });
+  expect([...preview.querySelectorAll('thead th')].map((one) => one.textContent)).toEqual([
+    'Row',
+    'Title',
+    'Category',
+    'Leave out',
+  ]);
+  expect([...preview.querySelectorAll('tbody th')].map((one) => one.textContent)).toEqual(['2', '3', '4']);
+  expect(preview.textContent).toContain('Flood');
+  await user.click(screen.getByRole('button', { name: 'Check the rows' }));
+  await screen.findByRole('combobox', { name: 'Row 3: Category' });
+  await user.click(screen.getByRole('checkbox', { name: 'Leave out row 2' }));
+  expect(screen.getByRole('textbox', { name: 'Row 4: Title' })).toBeTruthy();
+  await user.click(screen.getByRole('checkbox', { name: 'Only rows with errors (2)' }));
+  expect([...preview.querySelectorAll('tbody th')].map((one) => one.textContent)).toEqual(['3', '4']);
+});
+
+test('of a long table only the rows in view are in the page', async () => {
+  answer(people);
+  const { user } = draw(<Import d={d} onClose={() => undefined} />);
+  const table = `Risk name\n${Array.from({ length: 5000 }, (_, at) => `Risk ${at}`).join('\n')}\n`;
+  await user.upload(box(), new File([table], 'risks.csv', { type: 'text/csv' }));
+  const preview = await screen.findByRole('region', { name: 'Rows of your file' });
+  expect(preview.querySelector('table')?.getAttribute('aria-rowcount')).toBe('5000');
+  expect(preview.querySelectorAll('tbody th').length).toBeLessThan(100);
+});

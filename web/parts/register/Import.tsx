@@ -1,10 +1,10 @@
-import { Alert, Button, Checkbox, Modal, Select, Table, TextInput } from '@mantine/core';
+import { Alert, Button, Modal, Select, Table } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { saveResponse } from '../../api/download';
 import { organization } from '../../api/organization';
 import { usePeople } from '../../api/people';
-import { type FieldProblem, Problem, problemOf, words } from '../../api/problem';
+import { type FieldProblem, Problem, problemOf, sentence, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
@@ -14,10 +14,9 @@ import { today } from '../format';
 import { toast } from '../toast';
 import type { Imported } from './definition';
 import { guesses } from './guesses';
+import { Preview, type RowProblem } from './Preview';
 
 const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-/** What the API says of a word that is no choice; its choices are in the words of the API. */
-const ONE_OF = 'must be one of';
 type Result = Schemas['ImportResult'];
 /** A table as it was written: `numbers` are those of the rows in the file. */
 type Table_ = {
@@ -36,7 +35,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const [mapping, setMapping] = useState<string[]>([]);
   const [result, setResult] = useState<Result>();
   const [problem, setProblem] = useState<string>();
-  const [wrong, setWrong] = useState<FieldProblem[]>([]);
+  const [wrong, setWrong] = useState<RowProblem[]>([]);
   const [busy, setBusy] = useState(false);
   const [leftOut, setLeftOut] = useState(new Set<number>());
   const { ask, isAsking, dialog } = useConfirm();
@@ -98,14 +97,21 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     const written = cell.trim().toLowerCase();
     return choices.find(([, label]) => label.toLowerCase() === written)?.[0] ?? cell;
   };
-  const placeOf = (row: number | undefined) => (row === undefined ? undefined : kept[row - 1]);
+  // Rows that are left out later do not move the errors of the others.
+  const placed = (errors: FieldProblem[]): RowProblem[] =>
+    errors.map((one) => ({ ...one, place: typeof one.row === 'number' ? kept[one.row - 1] : undefined }));
+  const general = wrong.filter(({ place }) => place === undefined);
   const numberOf = (place: number) => table?.numbers[place] ?? place + 2;
-  const fix = (place: number, column: number, cell: string) =>
-    table &&
-    setTable({
-      ...table,
-      rows: table.rows.map((row, at) => (at === place ? row.map((old, own) => (own === column ? cell : old)) : row)),
-    });
+  const fix = (place: number, column: number, cell: string) => {
+    setResult(undefined);
+    setTable(
+      (table) =>
+        table && {
+          ...table,
+          rows: table.rows.map((row, at) => (at === place ? Object.assign([...row], { [column]: cell }) : row)),
+        },
+    );
+  };
   const leave = (place: number) => {
     const next = new Set(leftOut);
     if (!next.delete(place)) next.add(place);
@@ -142,13 +148,13 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
       });
       if (!response.ok) throw await problemOf(response);
       const answer = (await response.json()) as Result;
-      setWrong(answer.errors);
+      setWrong(placed(answer.errors));
       if (dryRun) return setResult(answer);
       await refetch(d.path);
       toast(t.imports.done(answer.imported));
       onClose();
     } catch (error) {
-      if (error instanceof Problem && error.errors.length > 0) setWrong(error.errors);
+      if (error instanceof Problem && error.errors.length > 0) setWrong(placed(error.errors));
       setProblem(words(error));
     } finally {
       setBusy(false);
@@ -170,7 +176,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
       onClose={close}
       closeOnEscape={!isAsking}
       title={t.imports.title(d.texts.many)}
-      size="lg"
+      size={table ? 960 : 'lg'}
       closeButtonProps={{ 'aria-label': t.actions.close }}
     >
       {!table ? (
@@ -264,79 +270,25 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
               {result.errorCount ? t.imports.wrong(result.errorCount) : t.imports.fine(result.total)}
             </Alert>
           )}
-          {wrong.length > 0 && (
-            <div style={{ maxHeight: 260, overflow: 'auto' }} tabIndex={0} role="region" aria-label={t.imports.problem}>
-              <Table mt={12}>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>{t.imports.row}</Table.Th>
-                    <Table.Th>{t.imports.field}</Table.Th>
-                    <Table.Th>{t.imports.problem}</Table.Th>
-                    <Table.Th>
-                      <span className="hidden-visually">{t.imports.leaveOut}</span>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {wrong.map((one, at) => {
-                    const place = placeOf(one.row);
-                    const column = mapping.indexOf(one.field);
-                    const choices = d.fields.find(({ name }) => name === one.field)?.choices;
-                    const cell = (place !== undefined && table.rows[place]?.[column]) || '';
-                    const canFix = place !== undefined && column >= 0;
-                    return (
-                      <Table.Tr key={at} data-left={(place !== undefined && leftOut.has(place)) || undefined}>
-                        <Table.Td className="num">{place === undefined ? '' : numberOf(place)}</Table.Td>
-                        <Table.Td>{d.labels[one.field] ?? one.field}</Table.Td>
-                        <Table.Td>
-                          {canFix && choices && (
-                            <Select
-                              size="xs"
-                              aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
-                              placeholder={cell}
-                              data={Object.entries(choices).map(([value, label]) => ({ value, label }))}
-                              value={Object.keys(choices).find((word) => word === read(one.field, cell)) ?? null}
-                              allowDeselect={false}
-                              disabled={leftOut.has(place)}
-                              onChange={(next) => {
-                                fix(place, column, next ?? '');
-                                setResult(undefined);
-                              }}
-                            />
-                          )}
-                          {canFix && !choices && (
-                            <TextInput
-                              size="xs"
-                              aria-label={t.imports.cell(numberOf(place), d.labels[one.field] ?? one.field)}
-                              value={cell}
-                              disabled={leftOut.has(place)}
-                              onChange={(event) => {
-                                fix(place, column, event.currentTarget.value);
-                                setResult(undefined);
-                              }}
-                            />
-                          )}
-                          {choices && one.message.startsWith(ONE_OF)
-                            ? t.imports.oneOf(Object.values(choices).join(', '))
-                            : one.message}
-                        </Table.Td>
-                        <Table.Td>
-                          {place !== undefined && (
-                            <Checkbox
-                              size="xs"
-                              label={t.imports.leaveOut}
-                              aria-label={t.imports.leaveOutRow(numberOf(place))}
-                              checked={leftOut.has(place)}
-                              onChange={() => leave(place)}
-                            />
-                          )}
-                        </Table.Td>
-                      </Table.Tr>
-                    );
-                  })}
-                </Table.Tbody>
-              </Table>
-            </div>
+          {general.length > 0 && (
+            <ul className="missing">
+              {general.map((one, at) => (
+                <li key={at}>{`${d.labels[one.field] ?? one.field}: ${sentence(one.message)}`}</li>
+              ))}
+            </ul>
+          )}
+          {table.rows.length > 0 && (
+            <Preview
+              d={d}
+              rows={table.rows}
+              mapping={mapping}
+              numberOf={numberOf}
+              read={read}
+              problems={wrong}
+              leftOut={leftOut}
+              onFix={fix}
+              onLeave={leave}
+            />
           )}
           <div style={{ display: 'flex', justifyContent: 'flex-end', gap: 8, marginTop: 20 }}>
             <Button variant="subtle" onClick={() => setTable(undefined)}>

@@ -37,6 +37,7 @@ export const audit: Texts['audit'] = {
   showFirst: 'Eintrag anzeigen',
   anchor: (entry, hash) => `In diesem Browser gemerkt: Eintrag ${entry}, ${hash}`,
   newestFirst: 'Neueste zuerst',
+  oldestFirst: 'Älteste zuerst',
   columns: {
     entry: 'Eintrag',
     time: 'Zeit, UTC',

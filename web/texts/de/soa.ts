@@ -120,6 +120,7 @@ export const soa: Texts['soa'] = {
     done: (proposed) => `${n(proposed, 'Antwort', 'Antworten')} vorgeschlagen`,
     nothing: 'Keine neuen Vorschläge',
   },
+  noneThen: (date) => `Am ${date} gab es noch keine Erklärung zur Anwendbarkeit.`,
   readOnly: {
     needs_review: (who) =>
       `${who} ist um Freigabe gebeten. Wird eine Antwort geändert, muss die Version neu vorgelegt und freigegeben werden.`,

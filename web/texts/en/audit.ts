@@ -32,6 +32,7 @@ export const audit = {
   showFirst: 'Show this entry',
   anchor: (entry: string, hash: string) => `Remembered here: entry ${entry}, ${hash}`,
   newestFirst: 'Newest first',
+  oldestFirst: 'Oldest first',
   columns: {
     entry: 'Entry',
     time: 'Time, UTC',

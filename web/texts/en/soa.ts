@@ -114,6 +114,7 @@ export const soa = {
     done: (proposed: number) => `${n(proposed, 'answer', 'answers')} proposed`,
     nothing: 'Nothing new to propose',
   },
+  noneThen: (date: string) => `There was no statement of applicability on ${date}.`,
   readOnly: {
     needs_review: (who: string) => `${who} is asked to approve this. A changed answer takes it back and needs another approval.`,
     approved: (when: string, who: string) => `Approved ${when} by ${who} and frozen with its files.`,

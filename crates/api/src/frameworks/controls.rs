@@ -1,16 +1,20 @@
 //! `/v1/controls`: the measures of the organization that meet requirements.
 
+use attestry_app::Ctx;
 use attestry_app::frameworks::controls;
 use attestry_app::frameworks::readiness;
 use attestry_domain::JsonSchema;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::frameworks::FrameworkName;
-use attestry_domain::frameworks::controls::{Control, ControlPatch, ControlReadiness, Missing, Readiness};
+use attestry_domain::frameworks::controls::{
+    Control, ControlPatch, ControlReadiness, ControlSort, Missing, Readiness,
+};
 use attestry_domain::id::{ControlId, kind};
-use attestry_domain::registers::Record;
+use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::links::Linking;
+use attestry_domain::registers::{Record, Wanted};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{reference, schema};
@@ -127,6 +131,16 @@ impl RegisterApi for Control {
     };
     const GIVEN: &'static [&'static str] = &["name", "description", "department"];
     const LINKS: Option<&'static str> = Some("LinkControl");
+
+    async fn page(
+        ctx: &Ctx,
+        scope: &Scope,
+        wanted: &Wanted<Self>,
+        page: PageRequest<ControlSort>,
+        at: Option<Time>,
+    ) -> Result<Page<Record<Self>>, attestry_app::Error> {
+        controls::list(ctx, scope, wanted, page, at).await
+    }
 
     fn links_in(fields: &mut Fields) -> Option<ControlPatch> {
         LinkControl::read(fields).map(Into::into)

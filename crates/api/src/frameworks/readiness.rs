@@ -9,19 +9,18 @@ use attestry_domain::registers::Record;
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{SchemaOf, schema, schema_of};
 use attestry_http::request::caller::Granted;
-use attestry_http::request::query::{FromQuery, Query, ValidQuery};
+use attestry_http::request::query::ValidQuery;
 use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, ToSchema};
 
 use super::Named;
 use crate::frameworks::controls::{readiness_example, readiness_schema};
-use crate::registers::as_of_parameter;
+use crate::registers::AsOfQuery;
 
 pub(crate) type MissingSchema = SchemaOf<Missing>;
 
@@ -172,23 +171,6 @@ impl ReadinessView {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct AskReadiness {
-    at: Option<Time>,
-}
-
-impl FromQuery for AskReadiness {
-    fn read(query: &mut Query) -> Self {
-        Self { at: query.as_of("asOf") }
-    }
-}
-
-impl IntoParams for AskReadiness {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![as_of_parameter()]
-    }
-}
-
 /// Shows the organization's readiness for a framework
 ///
 /// Computed from the records linked to the controls: published policies, and tasks that are done with fresh evidence.
@@ -196,7 +178,7 @@ impl IntoParams for AskReadiness {
     get, path = "/v1/frameworks/{id}/readiness", tag = "Frameworks",
     params(
         ("id" = String, Path, description = "The framework's id or alias.", example = "iso_27001"),
-        AskReadiness
+        AsOfQuery
     ),
     responses((status = 200, body = ReadinessView, description = "The readiness of each requirement."))
 )]
@@ -204,7 +186,7 @@ pub(crate) async fn get_framework_readiness(
     api: State<Api>,
     scope: Granted<grant::ControlRead>,
     named: Named,
-    ValidQuery(AskReadiness { at }): ValidQuery<AskReadiness>,
+    ValidQuery(AsOfQuery { at }): ValidQuery<AsOfQuery>,
 ) -> Result<Json<ReadinessView>, Problem> {
     let framework = named.found(&api, &scope).await?;
     let found = readiness::of(&api.ctx, &scope, &framework, at).await?;

@@ -30,9 +30,17 @@ pub(super) fn schema_of_field(field: &Field) -> Value {
     json!(described(if field.is_nullable { or_null(schema) } else { schema }, field.about))
 }
 
+/// Returns the schema of a field in a body.
+fn given_schema(field: &Field) -> Value {
+    match field.mode {
+        Mode::Reset => json!(described(or_null(schema((field.schema)())), field.about)),
+        _ => schema_of_field(field),
+    }
+}
+
 /// Returns the schema of a field in a creation.
 fn schema_with_default(field: &Field) -> Value {
-    let mut schema = schema_of_field(field);
+    let mut schema = given_schema(field);
     // An empty set or text is the obvious default and is not documented.
     let is_set = field.kind == PlainKind::Words;
     let default = field.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
@@ -76,7 +84,7 @@ impl<R: RegisterApi> Document<R> {
         let given = || R::FIELDS.iter().filter(|field| field.is_given());
         let required = given().filter(|field| whole && field.mode == Mode::Required);
         let also = R::also_given().into_iter().map(|(wire, schema)| (wire.to_owned(), schema));
-        let of = if whole { schema_with_default } else { schema_of_field };
+        let of = if whole { schema_with_default } else { given_schema };
         let properties = given().map(|field| (field.wire.to_owned(), of(field))).chain(also);
         let (about, example) = match (whole, R::example()) {
             (true, Value::Object(row)) => (

@@ -27,10 +27,10 @@ use http::{StatusCode, Uri};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use utoipa::ToSchema;
-use utoipa::openapi::path::Parameter;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 
-use crate::service::audit_logs::{EntryList, ListHistory, entries};
+use crate::service::audit_logs::{EntryList, ListHistory, history as history_page};
 
 pub(crate) mod attachments;
 mod bulk;
@@ -359,7 +359,25 @@ impl<B: FromQuery> FromQuery for AsOf<B> {
     }
 }
 
-pub(crate) fn as_of_parameter() -> Parameter {
+/// The query of what can be shown as of a point in time.
+#[derive(Debug)]
+pub(crate) struct AsOfQuery {
+    pub(crate) at: Option<Time>,
+}
+
+impl FromQuery for AsOfQuery {
+    fn read(query: &mut Query) -> Self {
+        Self { at: query.as_of("asOf") }
+    }
+}
+
+impl IntoParams for AsOfQuery {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![as_of_parameter()]
+    }
+}
+
+fn as_of_parameter() -> Parameter {
     let about =
         "As it stood at this moment, from the journal: a time, or a date, which means its end in UTC.";
     lists::parameter("asOf", schema_of::<attestry_domain::date::Moment>(), about)
@@ -587,5 +605,5 @@ async fn show_history<R: RegisterApi>(
     query: ValidQuery<ListHistory>,
 ) -> Result<Json<EntryList>, Problem> {
     let ValidQuery(ListHistory { limit, before }) = query;
-    Ok(Json(entries(history::of(&api.ctx, &scope, id.found()?, limit, before).await?, None)))
+    Ok(Json(history_page(history::of(&api.ctx, &scope, id.found()?, limit, before).await?)))
 }

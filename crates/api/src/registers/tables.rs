@@ -124,7 +124,7 @@ pub(super) async fn export<R: RegisterApi>(
         move |after, limit| {
             let (api, scope, wanted) = (api.clone(), scope.clone(), Arc::clone(&wanted));
             let page = PageRequest { sort, order, limit, after };
-            async move { registers::list(&api.ctx, &scope, &wanted, page, as_of).await }
+            async move { R::page(&api.ctx, &scope, &wanted, page, as_of).await }
         },
     );
     download(R::NAMES.many, &named, shape, columns::<R>(), rows).await

@@ -6,7 +6,7 @@ use attestry_domain::access::{ActorType, AuthType, Scope, grant};
 use attestry_domain::date::Moment;
 use attestry_domain::id::{EntryId, MemberId, OrganizationId};
 use attestry_domain::journal::{Change, Entry, EntryFilter, EntryName, ShownEntry, changes, hex};
-use attestry_domain::page::{After, Key, Page};
+use attestry_domain::page::{After, Key, Order, Page};
 use attestry_domain::plain::Plain;
 use attestry_domain::text::Name;
 use attestry_http::answer::lists;
@@ -32,7 +32,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::service::files::FileBytes;
 
-const CURSOR: &str = "audit-logs";
+/// Returns the tag of the cursors of an order.
+fn cursor(order: Order) -> &'static str {
+    match order {
+        Order::Descending => "audit-logs",
+        Order::Ascending => "audit-logs asc",
+    }
+}
 
 /// The actor of an entry.
 #[derive(Debug, Serialize, ToSchema)]
@@ -174,9 +180,9 @@ page_of! {
     pub(crate) EntryList = EntryView, "EntryList", entry_example()
 }
 
-/// Builds a page of entries.
-pub(crate) fn entries(page: Page<ShownEntry>, total: Option<i64>) -> EntryList {
-    EntryList::new(page.items, lists::next_cursor(CURSOR, page.next), total)
+/// Builds a page of an entity's history, newest first.
+pub(crate) fn history(page: Page<ShownEntry>) -> EntryList {
+    EntryList::new(page.items, lists::next_cursor(cursor(Order::Descending), page.next), None)
 }
 
 /// The page parameters of an entity's history.
@@ -188,7 +194,7 @@ pub(crate) struct ListHistory {
 
 impl FromQuery for ListHistory {
     fn read(query: &mut Query) -> Self {
-        Self { limit: lists::limit(query), before: before(query) }
+        Self { limit: lists::limit(query), before: beyond(query, Order::Descending) }
     }
 }
 
@@ -198,8 +204,9 @@ impl IntoParams for ListHistory {
     }
 }
 
-fn before(query: &mut Query) -> Option<i64> {
-    lists::cursor(query, CURSOR, |key| matches!(key, Key::Number(_))).as_ref().and_then(sequence)
+/// Reads the sequence that a page follows.
+fn beyond(query: &mut Query, order: Order) -> Option<i64> {
+    lists::cursor(query, cursor(order), |key| matches!(key, Key::Number(_))).as_ref().and_then(sequence)
 }
 
 fn sequence(after: &After) -> Option<i64> {
@@ -209,8 +216,10 @@ fn sequence(after: &After) -> Option<i64> {
 #[derive(Debug)]
 pub(crate) struct ListEntries {
     filter: EntryFilter,
+    order: Order,
     limit: u16,
-    before: Option<i64>,
+    /// The sequence that the page follows.
+    beyond: Option<i64>,
     offset: u64,
     total: bool,
 }
@@ -231,10 +240,12 @@ fn filter(query: &mut Query) -> EntryFilter {
 
 impl FromQuery for ListEntries {
     fn read(query: &mut Query) -> Self {
+        let order = lists::order(query, Order::Descending);
         Self {
             filter: filter(query),
+            order,
             limit: lists::limit_by(if query.has("take") { "take" } else { "limit" }, query),
-            before: before(query),
+            beyond: beyond(query, order),
             offset: lists::offset(query),
             total: lists::total(query),
         }
@@ -270,6 +281,7 @@ impl IntoParams for ListEntries {
         all.extend(lists::plain_parameters());
         let take = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(1000));
         all.push(lists::parameter("take", take.into(), "The same as `limit`."));
+        all.extend(lists::order_parameters("`desc` for the newest entries first, the default, or `asc`."));
         all.push(lists::offset_parameter());
         all.push(lists::total_parameter());
         all
@@ -279,21 +291,21 @@ impl IntoParams for ListEntries {
 /// Lists the audit log
 #[utoipa::path(
     get, path = "/v1/audit-logs", tag = "Audit log", params(ListEntries),
-    responses((status = 200, body = EntryList, description = "Entries, newest first."))
+    responses((status = 200, body = EntryList, description = "Entries, newest first by default."))
 )]
 pub(crate) async fn list_audit_logs(
     api: State<Api>,
     scope: Granted<grant::AuditRead>,
     query: ValidQuery<ListEntries>,
 ) -> Result<Json<EntryList>, Problem> {
-    let ValidQuery(ListEntries { filter, limit, before, offset, total }) = query;
+    let ValidQuery(ListEntries { filter, order, limit, beyond, offset, total }) = query;
     let read = |limit, after: Option<After>| {
-        let before = after.as_ref().and_then(sequence).or(before);
-        journal::list(&api.ctx, &scope, filter.clone(), limit, before)
+        let beyond = after.as_ref().and_then(sequence).or(beyond);
+        journal::list(&api.ctx, &scope, filter.clone(), order, limit, beyond)
     };
     let page = lists::page_at_offset(offset, limit, None, read).await?;
     let total = if total { Some(journal::count(&api.ctx, &scope, filter).await?) } else { None };
-    Ok(Json(entries(page, total)))
+    Ok(Json(EntryList::new(page.items, lists::next_cursor(cursor(order), page.next), total)))
 }
 
 #[derive(Debug)]
@@ -387,7 +399,7 @@ pub(crate) async fn export_audit_logs(
     let rows = all_rows(None, cells, move |after, limit| {
         let (api, scope, filter) = (api.clone(), scope.clone(), filter.clone());
         let before = after.as_ref().and_then(sequence);
-        async move { journal::list(&api.ctx, &scope, filter, limit, before).await }
+        async move { journal::list(&api.ctx, &scope, filter, Order::Descending, limit, before).await }
     });
     let columns = COLUMNS.iter().map(|(name, width)| Column { name, width: *width }).collect();
     download("audit-log", &file_name, shape, columns, rows).await

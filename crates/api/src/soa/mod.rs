@@ -311,7 +311,7 @@ pub(crate) async fn submit_soa(
     let SubmitSoa { organization_id, document_id, approver_id } = body.0;
     must_be_same_organization(&scope, organization_id)?;
     let document = soa::submit(&api.ctx, &scope, document_id, approver_id).await?;
-    let (_, rows) = rows::all(&api.ctx, &scope, document_id).await?;
+    let (_, rows) = rows::all(&api.ctx, &scope, document_id, None).await?;
     Ok(Json(Submission { success: true, data: document.into(), warnings: gaps_of(&rows) }))
 }
 

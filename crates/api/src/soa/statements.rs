@@ -10,6 +10,7 @@ use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::{IdAt, PathId};
+use attestry_http::request::query::ValidQuery;
 use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
@@ -19,6 +20,7 @@ use utoipa::ToSchema;
 
 use super::views::{AnswerView, DocumentView, answer_example, document_example};
 use crate::frameworks::readiness::MissingSchema;
+use crate::registers::AsOfQuery;
 
 type ReadinessSchema = SchemaOf<Readiness>;
 type DocumentIdSchema = SchemaOf<SoaDocumentId>;
@@ -160,17 +162,18 @@ pub(crate) struct Rows {
 /// Shows all rows of a statement of applicability
 ///
 /// Each question in the order of the framework, with its answer, its drivers (risks, laws and contracts, controls,
-/// evidence, owner) and its gaps.
+/// evidence, owner) and its gaps. As of a point in time, the framework is the current one.
 #[utoipa::path(
-    get, path = "/v1/soa/documents/{id}/rows", tag = "Statement of applicability",
+    get, path = "/v1/soa/documents/{id}/rows", tag = "Statement of applicability", params(AsOfQuery),
     responses((status = 200, body = Rows, description = "The rows."))
 )]
 pub(crate) async fn list_soa_rows(
     api: State<Api>,
     scope: Granted<grant::SoaRead>,
     id: PathId<kind::SoaDocument>,
+    query: ValidQuery<AsOfQuery>,
 ) -> Result<Json<Rows>, Problem> {
-    let (document, rows) = rows::all(&api.ctx, &scope, id.found()?).await?;
+    let (document, rows) = rows::all(&api.ctx, &scope, id.found()?, query.0.at).await?;
     Ok(Json(Rows { document: document.into(), rows: rows.into_iter().map(Into::into).collect() }))
 }
 
@@ -218,7 +221,7 @@ pub(crate) async fn list_soa_gaps(
     scope: Granted<grant::SoaRead>,
     id: PathId<kind::SoaDocument>,
 ) -> Result<Json<GapList>, Problem> {
-    let (_, rows) = rows::all(&api.ctx, &scope, id.found()?).await?;
+    let (_, rows) = rows::all(&api.ctx, &scope, id.found()?, None).await?;
     let data = gaps_of(&rows);
     Ok(Json(GapList { count: data.len(), data }))
 }

@@ -4,7 +4,7 @@ use attestry_app::trust_access::grants::{self, Visit};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, VisitId, kind};
-use attestry_domain::portals::trust_access::{GrantStatus, VisitAction};
+use attestry_domain::portals::trust_access::{GrantSort, GrantStatus, VisitAction};
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::schema_of;
@@ -28,19 +28,20 @@ page_of! {
 
 /// Lists the access grants
 #[utoipa::path(
-    get, path = "/v1/trust-access/admin/grants", tag = "Trust access", params(OfStatus<GrantStatus>),
-    responses((status = 200, body = GrantList, description = "The grants, newest first; never the links."))
+    get, path = "/v1/trust-access/admin/grants", tag = "Trust access", params(OfStatus<GrantStatus, GrantSort>),
+    responses((status = 200, body = GrantList, description = "The grants, newest first by default; never the links."))
 )]
 pub(crate) async fn list_access_grants(
     api: State<Api>,
     scope: Granted<grant::AccessRead>,
-    ValidQuery(OfStatus { by_id, status }): ValidQuery<OfStatus<GrantStatus>>,
+    ValidQuery(OfStatus { status, page, total }): ValidQuery<OfStatus<GrantStatus, GrantSort>>,
 ) -> Result<Json<GrantList>, Problem> {
-    let page = grants::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
-    let total = if by_id.total { Some(grants::count(&api.ctx, &scope, status).await?) } else { None };
+    let (sort, order) = (page.sort, page.order);
+    let found = grants::list(&api.ctx, &scope, status.clone(), page).await?;
+    let total = if total { Some(grants::count(&api.ctx, &scope, status).await?) } else { None };
     let now = api.ctx.now();
-    let data: Vec<GrantView> = page.items.into_iter().map(|one| GrantView::new(one, now)).collect();
-    Ok(Json(PageView::new(data, lists::next_id(page.next), total)))
+    let data: Vec<GrantView> = found.items.into_iter().map(|one| GrantView::new(one, now)).collect();
+    Ok(Json(PageView::new(data, lists::cursor_of(sort, order, found.next), total)))
 }
 
 /// Revokes access

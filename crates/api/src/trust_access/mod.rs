@@ -11,9 +11,11 @@ use attestry_app::trust_access::agreements::Preview;
 use attestry_domain::JsonSchema;
 use attestry_domain::Time;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaPreviewId};
+use attestry_domain::page::{PageRequest, Sort};
 use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus};
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::{LongText, Parse};
-use attestry_http::answer::lists::{self, ById};
+use attestry_http::answer::lists;
 use attestry_http::document::operations::schema_of;
 use attestry_http::request::query::{FromQuery, Query};
 use serde::Serialize;
@@ -99,23 +101,25 @@ impl From<Preview> for PreviewView {
     }
 }
 
-/// The query of a list that can be filtered by status.
+/// The query of a list that can be filtered by status and sorted by `K`.
 #[derive(Debug)]
-pub(crate) struct OfStatus<S> {
-    pub(super) by_id: ById,
-    pub(super) status: Option<S>,
+pub(crate) struct OfStatus<S, K> {
+    pub(super) status: Option<AnyOf<S>>,
+    pub(super) page: PageRequest<K>,
+    pub(super) total: bool,
 }
 
-impl<S: Parse> FromQuery for OfStatus<S> {
+impl<S: Parse + PartialEq, K: Sort> FromQuery for OfStatus<S, K> {
     fn read(query: &mut Query) -> Self {
-        Self { by_id: ById::read(query), status: query.get("status") }
+        Self { status: query.any_of("status"), page: lists::page(query), total: lists::total(query) }
     }
 }
 
-impl<S: JsonSchema> IntoParams for OfStatus<S> {
-    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let mut all = ById::into_params(place);
-        all.push(lists::parameter("status", schema_of::<S>(), "Only those with this status."));
+impl<S: JsonSchema, K: Sort + JsonSchema> IntoParams for OfStatus<S, K> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut all = lists::parameters::<K>();
+        all.push(lists::total_parameter());
+        all.push(lists::parameter("status", schema_of::<AnyOf<S>>(), "Only those with this status."));
         all
     }
 }

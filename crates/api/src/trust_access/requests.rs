@@ -4,7 +4,9 @@ use attestry_app::trust_access::{agreements, requests};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, kind};
-use attestry_domain::portals::trust_access::{AccessRequest, Nda, NdaStatus, RequestStatus, Signature};
+use attestry_domain::portals::trust_access::{
+    AccessRequest, Nda, NdaStatus, RequestSort, RequestStatus, Signature,
+};
 use attestry_domain::portals::{Days, PortalDocument};
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, PageView};
@@ -177,17 +179,18 @@ page_of! {
 
 /// Lists the requests for access
 #[utoipa::path(
-    get, path = "/v1/trust-access/admin/requests", tag = "Trust access", params(OfStatus<RequestStatus>),
-    responses((status = 200, body = RequestList, description = "The requests, newest first."))
+    get, path = "/v1/trust-access/admin/requests", tag = "Trust access", params(OfStatus<RequestStatus, RequestSort>),
+    responses((status = 200, body = RequestList, description = "The requests, newest first by default."))
 )]
 pub(crate) async fn list_access_requests(
     api: State<Api>,
     scope: Granted<grant::AccessRead>,
-    ValidQuery(OfStatus { by_id, status }): ValidQuery<OfStatus<RequestStatus>>,
+    ValidQuery(OfStatus { status, page, total }): ValidQuery<OfStatus<RequestStatus, RequestSort>>,
 ) -> Result<Json<RequestList>, Problem> {
-    let page = requests::list(&api.ctx, &scope, status, by_id.limit, by_id.after).await?;
-    let total = if by_id.total { Some(requests::count(&api.ctx, &scope, status).await?) } else { None };
-    Ok(Json(PageView::new(page.items, lists::next_id(page.next), total)))
+    let (sort, order) = (page.sort, page.order);
+    let found = requests::list(&api.ctx, &scope, status.clone(), page).await?;
+    let total = if total { Some(requests::count(&api.ctx, &scope, status).await?) } else { None };
+    Ok(Json(PageView::new(found.items, lists::cursor_of(sort, order, found.next), total)))
 }
 
 /// A request and the agreement that was sent for it.

@@ -122,7 +122,7 @@ pub async fn of<K: Kind>(
     before: Option<i64>,
 ) -> Result<Page<ShownEntry>, Error> {
     let filter = EntryFilter { entity_id: Some(id.to_string()), ..EntryFilter::default() };
-    let page = crate::core::journal::list(ctx, scope, filter, limit, before).await?;
+    let page = crate::core::journal::list(ctx, scope, filter, Order::Descending, limit, before).await?;
     if page.items.is_empty() && before.is_none() {
         return Err(Error::NotFound(K::NOUN));
     }

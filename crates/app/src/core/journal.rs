@@ -9,7 +9,7 @@ use attestry_domain::access::{ActorType, AuthType, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::journal::canonical::canonical;
 use attestry_domain::journal::{EntryFilter, ShownEntry};
-use attestry_domain::page::Page;
+use attestry_domain::page::{Order, Page};
 use attestry_storage::journal::{self, SignedHead};
 use serde::{Deserialize, Serialize};
 
@@ -92,17 +92,18 @@ pub async fn exported(
     .await
 }
 
-/// Entries, newest first, each with the state before it.
+/// Entries from a sequence on, each with the state before it.
 #[boxed]
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
     filter: EntryFilter,
+    order: Order,
     limit: u16,
-    before: Option<i64>,
+    beyond: Option<i64>,
 ) -> Result<Page<ShownEntry>, Error> {
     let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| journal::list(t, &scope, &filter, limit, before).await).await?)
+    Ok(ctx.db.read(async move |t| journal::list(t, &scope, &filter, order, limit, beyond).await).await?)
 }
 
 /// Counts the entries that match the filter.

@@ -2,22 +2,42 @@
 
 use std::collections::HashSet;
 
-use attestry_domain::Parse;
 use attestry_domain::access::Scope;
-use attestry_domain::frameworks::controls::{Control, ControlPatch};
+use attestry_domain::frameworks::controls::{Control, ControlPatch, ControlSort};
 use attestry_domain::frameworks::{FrameworkName, Requirement, mapped};
 use attestry_domain::id::{ControlId, RequirementId};
+use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::registers::id_set::IdSet;
 use attestry_domain::registers::links::Linking;
-use attestry_domain::registers::{Record, Register};
+use attestry_domain::registers::{Record, Register, RegisterSort, SortKey, Wanted};
 use attestry_domain::text::{AnyText, Name};
+use attestry_domain::{Parse, Time};
 use attestry_storage::registers as rows;
 
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, FieldError};
 use crate::core::precondition::Precondition;
+use crate::frameworks::readiness;
 use crate::{frameworks, registers};
+
+/// Lists the controls, also in the orders that depend on the policies and tasks that are in place.
+#[boxed]
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<Control>,
+    page: PageRequest<ControlSort>,
+    at: Option<Time>,
+) -> Result<Page<Record<Control>>, Error> {
+    let sort = page.sort;
+    if !matches!(sort.key(), SortKey::Derived(_)) {
+        return registers::list(ctx, scope, wanted, page, at).await;
+    }
+    let in_place = readiness::in_place(ctx, scope, at).await?;
+    let rank = |control: &Record<Control>| sort.rank(control, &in_place);
+    registers::list_by(ctx, scope, wanted, page, at, rank).await
+}
 
 /// Adds or removes the links that `given` names; the other links stay.
 #[boxed]

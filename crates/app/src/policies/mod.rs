@@ -1,12 +1,14 @@
 //! Operations specific to policies: approval, publishing and reviews; and the distinction between the draft and the
 //! published version that members read.
 
+use std::collections::HashMap;
+
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, PolicyId};
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
-use attestry_domain::page::{Page, PageRequest, page_of};
+use attestry_domain::page::{After, Key, Page, PageRequest, page_of};
 use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicyFile, PolicySort, PolicyStatus, PolicyVersion};
 use attestry_domain::registers::attachments::Attachment;
@@ -37,6 +39,11 @@ pub mod versions;
 pub(crate) const MISSING: Error = Error::NotFound("policy");
 pub(crate) const VERSION: &str = "policy_version";
 
+/// Returns the time of a state; the current one is the state as of the maximum time.
+fn moment(at: Option<Time>) -> Time {
+    at.unwrap_or(Time::from_millis(i64::MAX))
+}
+
 /// Reduces policies to what the caller may see, and returns the members who have signed each of them as of `at`.
 #[boxed]
 pub async fn complete(
@@ -48,8 +55,7 @@ pub async fn complete(
     let ids = || records.iter().map(|record| record.id);
     let (Some(first), Some(last)) = (ids().min(), ids().max()) else { return Ok(Vec::new()) };
     let (own, sees_all) = (scope.clone(), scope.allows(Permission::PolicyRead));
-    // The current state is the state as of the maximum time.
-    let at = at.unwrap_or(Time::from_millis(i64::MAX));
+    let at = moment(at);
     let found = ctx.db.read(async move |t| {
         let signed = policies::signed_by(t, &own, first, last, at).await?;
         let versions =
@@ -117,10 +123,27 @@ pub async fn list(
     page: PageRequest<PolicySort>,
     at: Option<Time>,
 ) -> Result<Page<Record<Policy>>, Error> {
-    if scope.allows(Permission::PolicyRead) || at.is_some() {
-        return registers::list(ctx, scope, wanted, page, at).await;
+    let sees_all = scope.allows(Permission::PolicyRead);
+    let counts = match page.sort {
+        PolicySort::Signatures => {
+            // Members see only their own signatures.
+            let (own, of) = (scope.clone(), if sees_all { None } else { scope.member() });
+            ctx.db.read(async move |t| policies::signature_counts(t, &own, of, moment(at)).await).await?
+        }
+        _ => HashMap::new(),
+    };
+    let rank =
+        |record: &Record<Policy>| record.signature_rank(counts.get(&record.id).copied().unwrap_or_default());
+    if sees_all || at.is_some() {
+        return match page.sort {
+            PolicySort::Signatures => registers::list_by(ctx, scope, wanted, page, at, rank).await,
+            _ => registers::list(ctx, scope, wanted, page, at).await,
+        };
     }
-    let place = |record: &Record<Policy>| record.place(page.sort, |member| member.to_string());
+    let place = |record: &Record<Policy>| match page.sort {
+        PolicySort::Signatures => After { key: Key::Number(rank(record)), id: record.id.to_string() },
+        sort => record.place(sort, |member| member.to_string()),
+    };
     let found = published(ctx, scope, wanted).await?;
     let mut items = page_of(found, page.order, page.after.as_ref(), place);
     items.truncate(usize::from(page.limit) + 1);

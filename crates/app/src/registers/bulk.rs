@@ -227,16 +227,7 @@ pub async fn rows_of<R: Stored>(
     scope: &Scope,
     ids: Vec<Id<R::Kind>>,
 ) -> Result<Vec<Record<R>>, Error> {
-    let own = scope.clone();
-    let mut found = ctx
-        .db
-        .read(async move |t| {
-            let mut found = rows::some_of::<R>(t, &own, &ids).await?;
-            found.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
-            Ok::<_, Error>(found)
-        })
-        .await?;
-    found.retain(|record| record.is_visible(scope));
+    let found = registers::rows_of(ctx, scope, ids).await?;
     match found.is_empty() {
         true => Err(Error::NotFound(R::Kind::NOUN)),
         false => Ok(found),

@@ -15,7 +15,7 @@ use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::{Id, Kind, MemberId};
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
-use attestry_domain::page::{Order, Page, PageRequest};
+use attestry_domain::page::{After, Key, Order, Page, PageRequest, page_of};
 use attestry_domain::registers::context_entries::ContextEntry;
 use attestry_domain::registers::links::{Linking, TooManyLinks};
 use attestry_domain::registers::scales::Matrix;
@@ -228,20 +228,90 @@ pub async fn list<R: Stored>(
         return Ok(Page { items: Vec::new(), next: None });
     }
     if let Some(at) = at {
-        R::may_look_back(scope)?;
         let names = match page.sort.key() {
             SortKey::Member(_) => names(ctx, scope).await?,
             _ => HashMap::new(),
         };
-        let takes = |record: &Record<R>| wanted.takes(record);
         let name = |member| names.get(&member).map(|name| name.to_lowercase()).unwrap_or_default();
         let place = |record: &Record<R>, sort| record.place(sort, name);
-        let mut page = past::<R>(at).page(ctx, scope, &page, takes, place).await?;
-        number(ctx, scope, &mut page.items).await?;
-        return Ok(page);
+        return list_at(ctx, scope, &wanted, &page, at, place).await;
     }
     let scope = scope.clone();
     Ok(ctx.db.read(async move |t| rows::list(t, &scope, &wanted, &page).await).await?)
+}
+
+/// Lists the register as of a point in time.
+async fn list_at<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<R>,
+    page: &PageRequest<R::Sort>,
+    at: Time,
+    place: impl Fn(&Record<R>, R::Sort) -> After,
+) -> Result<Page<Record<R>>, Error> {
+    R::may_look_back(scope)?;
+    let takes = |record: &Record<R>| wanted.takes(record);
+    let mut page = past::<R>(at).page(ctx, scope, page, takes, place).await?;
+    number(ctx, scope, &mut page.items).await?;
+    Ok(page)
+}
+
+/// The maximum size of a page in a derived order, whose rows are read by their ids.
+const MAX_DERIVED_PAGE: u16 = 100;
+
+/// Lists the register by a number that is not in its rows. All rows that match are read for their numbers, and those
+/// of the page once more.
+pub(crate) async fn list_by<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    wanted: &Wanted<R>,
+    page: PageRequest<R::Sort>,
+    at: Option<Time>,
+    rank: impl Fn(&Record<R>) -> i64,
+) -> Result<Page<Record<R>>, Error> {
+    let place = |record: &Record<R>| After { key: Key::Number(rank(record)), id: record.id.to_string() };
+    if let Some(at) = at {
+        let mut wanted = wanted.clone();
+        return match R::narrow(&mut wanted.filter, scope) {
+            true => list_at(ctx, scope, &wanted, &page, at, |record, _| place(record)).await,
+            false => Ok(Page::empty()),
+        };
+    }
+    let mut part = PageRequest { order: Order::Ascending, limit: u16::MAX, after: None, ..page.clone() };
+    let mut places = Vec::new();
+    loop {
+        let found = list::<R>(ctx, scope, wanted, part.clone(), None).await?;
+        places.extend(found.items.iter().map(place));
+        part.after = found.next;
+        if part.after.is_none() {
+            break;
+        }
+    }
+    let places = page_of(places, page.order, page.after.as_ref(), Clone::clone);
+    let Page { items: places, next } = Page::cut(places, page.limit.min(MAX_DERIVED_PAGE), Clone::clone);
+    let ids: Vec<Id<R::Kind>> = places.iter().filter_map(|place| Id::read(&place.id)).collect();
+    let items = match ids.is_empty() {
+        true => Vec::new(),
+        false => rows_of(ctx, scope, ids).await?,
+    };
+    Ok(Page { items, next })
+}
+
+/// Returns rows by their ids, in the order of the ids; those that are gone or not visible are skipped.
+pub(crate) async fn rows_of<R: Stored>(
+    ctx: &Ctx,
+    scope: &Scope,
+    ids: Vec<Id<R::Kind>>,
+) -> Result<Vec<Record<R>>, Error> {
+    let own = scope.clone();
+    let found = ctx.db.read(async move |t| {
+        let mut found = rows::some_of::<R>(t, &own, &ids).await?;
+        found.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
+        Ok::<_, Error>(found)
+    });
+    let mut found = found.await?;
+    found.retain(|record| record.is_visible(scope));
+    Ok(found)
 }
 
 /// Counts the rows of the list, across all pages.

@@ -7,6 +7,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaDocumentId};
 use attestry_domain::journal::canonical::canonical;
 use attestry_domain::journal::{EntryFilter, hex, sha256};
+use attestry_domain::page::Order;
 use attestry_domain::soa::{
     FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaSnapshot, SoaStatus,
 };
@@ -301,7 +302,7 @@ pub async fn verify(
         action: Some("soa.approved".to_owned()),
         ..EntryFilter::default()
     };
-    let entries = journal::list(ctx, scope, filter, u16::MAX, None).await?;
+    let entries = journal::list(ctx, scope, filter, Order::Descending, u16::MAX, None).await?;
     let is_recorded = entries.items.iter().any(|shown| {
         let state = shown.entry.state.as_deref().unwrap_or_default();
         let files = serde_json::from_str(state).map_or_else(|_| Vec::new(), |read: ApprovedFiles| read.files);

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
+use attestry_domain::Time;
 use attestry_domain::access::{Permission, Scope};
 use attestry_domain::frameworks::controls::{Missing, Readiness};
 use attestry_domain::frameworks::{Framework, Requirement};
-use attestry_domain::id::{ControlId, RequirementId, RiskId, SoaDocumentId, TaskId};
+use attestry_domain::id::{ControlId, Kind, RequirementId, RiskId, SoaDocumentId, TaskId, kind};
 use attestry_domain::registers::risks::Risk;
 use attestry_domain::soa::{Gap, RowFacts, SoaAnswer, SoaDocument, gaps};
 
@@ -14,6 +15,7 @@ use super::{SoaWithAnswers, framework_of, load};
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
+use crate::core::history::{self, StateAsOf};
 use crate::frameworks::readiness::Controls;
 use crate::registers;
 
@@ -59,13 +61,18 @@ struct Around {
 }
 
 impl Around {
-    async fn load(ctx: &Ctx, scope: &Scope) -> Result<Self, Error> {
-        let controls = Controls::load(ctx, scope, None).await?;
+    async fn load(ctx: &Ctx, scope: &Scope, at: Option<Time>) -> Result<Self, Error> {
+        let controls = Controls::load(ctx, scope, at).await?;
         let treats = controls.iter().any(|control| !control.risk_ids.is_empty());
         let mut risks = HashMap::new();
         if treats && scope.allows(Permission::RiskRead) {
-            let own = scope.clone();
-            let all = ctx.db.read(async move |t| registers::all::<Risk>(t, &own).await).await?;
+            let all = match at {
+                Some(at) => registers::all_at::<Risk>(ctx, scope, at).await?,
+                None => {
+                    let own = scope.clone();
+                    ctx.db.read(async move |t| registers::all::<Risk>(t, &own).await).await?
+                }
+            };
             risks.extend(all.into_iter().map(|risk| (risk.id, risk.label())));
         }
         Ok(Self { controls, risks, sees_controls: scope.allows(Permission::ControlRead) })
@@ -111,17 +118,38 @@ impl Around {
     }
 }
 
-/// All rows of a document, in the framework's order.
+/// A document and its answers as of a point in time.
+async fn load_at(ctx: &Ctx, scope: &Scope, id: SoaDocumentId, at: Time) -> Result<SoaWithAnswers, Error> {
+    let document = serde_json::from_str(&history::one_at(ctx, scope, id, at).await?)?;
+    let answers = StateAsOf { kind: kind::SoaAnswer::PREFIX, at, read: |state| serde_json::from_str(state) };
+    let mut answers: Vec<SoaAnswer> = answers.all(ctx, scope).await?;
+    answers.retain(|answer| answer.document_id == id);
+    Ok(SoaWithAnswers { document, answers })
+}
+
+/// All rows of a document, in the framework's order, as they are now or as of a point in time.
 #[boxed]
-pub async fn all(ctx: &Ctx, scope: &Scope, id: SoaDocumentId) -> Result<(SoaDocument, Vec<Row>), Error> {
+pub async fn all(
+    ctx: &Ctx,
+    scope: &Scope,
+    id: SoaDocumentId,
+    at: Option<Time>,
+) -> Result<(SoaDocument, Vec<Row>), Error> {
+    let past = match at {
+        Some(at) => Some(load_at(ctx, scope, id, at).await?),
+        None => None,
+    };
     let own = scope.clone();
     let found = ctx.db.read(async move |t| {
-        let statement = load(t, &own, id).await?;
+        let statement = match past.clone() {
+            Some(past) => past,
+            None => load(t, &own, id).await?,
+        };
         let framework = framework_of(t, &own, &statement.document).await?;
         Ok::<_, Error>((statement, framework))
     });
     let (SoaWithAnswers { document, answers }, framework) = found.await?;
-    let rows = Around::load(ctx, scope).await?.rows(&framework, &answers);
+    let rows = Around::load(ctx, scope, at).await?.rows(&framework, &answers);
     Ok((document, rows))
 }
 

@@ -2,8 +2,9 @@
 
 use attestry_domain::access::Scope;
 use attestry_domain::id::AccessGrantId;
-use attestry_domain::page::{After, Page};
-use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus};
+use attestry_domain::page::{After, Page, PageRequest};
+use attestry_domain::portals::trust_access::{AccessGrant, GrantSort, GrantStatus};
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::LongText;
 use attestry_storage::trust_access as rows;
 pub use attestry_storage::trust_access::Visit;
@@ -19,19 +20,17 @@ const MISSING: Error = Error::NotFound("grant");
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
-    status: Option<GrantStatus>,
-    limit: u16,
-    after: Option<After>,
+    status: Option<AnyOf<GrantStatus>>,
+    page: PageRequest<GrantSort>,
 ) -> Result<Page<AccessGrant>, Error> {
     let (scope, now) = (scope.clone(), ctx.now());
-    let found = ctx.db.read(async move |t| rows::grants(t, &scope, status, now, limit, after.as_ref()).await);
-    Ok(found.await?)
+    Ok(ctx.db.read(async move |t| rows::grants(t, &scope, status.as_ref(), now, &page).await).await?)
 }
 
 #[boxed]
-pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<GrantStatus>) -> Result<i64, Error> {
+pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<AnyOf<GrantStatus>>) -> Result<i64, Error> {
     let (scope, now) = (scope.clone(), ctx.now());
-    Ok(ctx.db.read(async move |t| rows::count_grants(t, &scope, status, now).await).await?)
+    Ok(ctx.db.read(async move |t| rows::count_grants(t, &scope, status.as_ref(), now).await).await?)
 }
 
 /// Revokes a grant with immediate effect.

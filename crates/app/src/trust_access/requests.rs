@@ -7,11 +7,12 @@ use attestry_domain::id::{AccessRequestId, OrganizationId};
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::organizations::Organization;
 use attestry_domain::journal::{hex, sha256};
-use attestry_domain::page::{After, Page};
+use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::portals::trust_access::{
-    AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestStatus,
+    AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestSort, RequestStatus,
 };
 use attestry_domain::portals::{Days, Portal, PortalDocument, Visibility};
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::{Email, LongText};
 use attestry_storage::trust_access as rows;
 
@@ -116,18 +117,17 @@ pub(crate) async fn send_fresh_link(c: &Change<'_>, email_key: &str) -> Result<(
 pub async fn list(
     ctx: &Ctx,
     scope: &Scope,
-    status: Option<RequestStatus>,
-    limit: u16,
-    after: Option<After>,
+    status: Option<AnyOf<RequestStatus>>,
+    page: PageRequest<RequestSort>,
 ) -> Result<Page<AccessRequest>, Error> {
     let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| rows::list(t, &scope, status, limit, after.as_ref()).await).await?)
+    Ok(ctx.db.read(async move |t| rows::list(t, &scope, status.as_ref(), &page).await).await?)
 }
 
 #[boxed]
-pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<RequestStatus>) -> Result<i64, Error> {
+pub async fn count(ctx: &Ctx, scope: &Scope, status: Option<AnyOf<RequestStatus>>) -> Result<i64, Error> {
     let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| rows::count(t, &scope, status).await).await?)
+    Ok(ctx.db.read(async move |t| rows::count(t, &scope, status.as_ref()).await).await?)
 }
 
 /// A request, and the agreement sent last for it.

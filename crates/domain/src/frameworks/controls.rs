@@ -82,6 +82,26 @@ crate::register_sort! {
         Department = "department", department Words(crate::words::Department);
         Assignee = "assignee", assignee_id Member;
         ReviewDate = "reviewDate", review_date Date;
+        Requirements = "requirements", requirement_ids Count;
+        Policies = "policies", policy_ids Derived;
+        Tasks = "tasks", task_ids Derived;
+        Readiness = "readiness", readiness Derived;
+    }
+}
+
+impl ControlSort {
+    /// The number by which a control is sorted in an order that depends on what is in place. Of policies and tasks
+    /// those in place count first, then those that are linked.
+    pub fn rank(self, control: &Control, in_place: &InPlace) -> i64 {
+        let readiness = || control.readiness(in_place);
+        // A set of links has at most 200 ids.
+        let tally = |tally: Tally| i64::try_from(tally.in_place * 1000 + tally.linked).unwrap_or(i64::MAX);
+        match self {
+            Self::Policies => tally(readiness().policies),
+            Self::Tasks => tally(readiness().tasks),
+            Self::Readiness => readiness().status as i64,
+            _ => 0,
+        }
     }
 }
 

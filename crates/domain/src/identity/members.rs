@@ -110,6 +110,13 @@ crate::words! {
         CreatedAt = "createdAt",
         Name = "name",
         Email = "email",
+        /// The text of the roles.
+        Role = "role",
+        Department = "department",
+        /// Active members, then those who are invited, then those who were deactivated.
+        Status = "status",
+        /// Members who never signed in come first.
+        LastLogin = "lastLogin",
     }
 }
 
@@ -117,7 +124,8 @@ impl Sort for MemberSort {
     fn takes(self, key: &Key) -> bool {
         match self {
             Self::CreatedAt => matches!(key, Key::Id),
-            Self::Name | Self::Email => matches!(key, Key::Text(_)),
+            Self::Name | Self::Email | Self::Role | Self::Department => matches!(key, Key::Text(_)),
+            Self::Status | Self::LastLogin => matches!(key, Key::Number(_)),
         }
     }
 }
@@ -141,6 +149,14 @@ impl Person {
             MemberSort::CreatedAt => Key::Id,
             MemberSort::Name => Key::Text(self.user.name.to_lowercase()),
             MemberSort::Email => Key::Text(self.user.email_key()),
+            MemberSort::Role => Key::Text(self.member.role.as_str().to_owned()),
+            MemberSort::Department => Key::Text(self.member.department.as_str().to_owned()),
+            MemberSort::Status => Key::Number(match (self.member.is_active, &self.user.invited_to) {
+                (true, _) => 1,
+                (false, Some(_)) => 2,
+                (false, None) => 3,
+            }),
+            MemberSort::LastLogin => Key::Number(self.user.last_login.map_or(0, Time::as_millis)),
         };
         After { key, id: self.member.id.to_string() }
     }

@@ -185,10 +185,22 @@ crate::register_sort! {
         Frequency = "frequency", frequency Words(ReviewFrequency);
         Assignee = "assignee", assignee_id Member;
         ReviewDate = "reviewDate", review_date Date;
+        CurrentVersion = "currentVersion", current_version Whole;
+        LastPublishedAt = "lastPublishedAt", last_published_at Whole;
+        Signatures = "signatures", signed_by Derived;
     }
 }
 
 impl Policy {
+    /// The number by which policies are sorted by their signatures: policies that nobody has to sign come first.
+    pub fn signature_rank(&self, signatures: i64) -> i64 {
+        match (self.is_published, self.is_required_to_sign.0) {
+            (false, _) => -2,
+            (true, false) => -1,
+            (true, true) => signatures,
+        }
+    }
+
     /// Returns true when the parts that are approved and signed are equal.
     fn says_the_same(&self, other: &Self) -> bool {
         let said = |policy: &Self| (policy.name.clone(), policy.description.clone(), policy.file_id);

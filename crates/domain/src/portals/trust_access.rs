@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::date::Date;
 use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId, PolicyId};
 use crate::json_schema::JsonSchema;
+use crate::page::{Key, Sort};
 use crate::portals::{CertificateFramework, Days, PortalDocument};
 use crate::row::Row;
 use crate::text::{Email, LongText, Name, Parse};
@@ -17,6 +18,29 @@ crate::words! {
         UnderReview = "under_review",
         Approved = "approved",
         Denied = "denied",
+    }
+}
+
+crate::words! {
+    /// The sort keys of the list of access requests.
+    #[derive(Default)]
+    RequestSort {
+        #[default]
+        CreatedAt = "createdAt",
+        Name = "name",
+        Company = "company",
+        Purpose = "purpose",
+        Status = "status",
+    }
+}
+
+impl Sort for RequestSort {
+    fn takes(self, key: &Key) -> bool {
+        match self {
+            Self::CreatedAt => matches!(key, Key::Id),
+            Self::Name | Self::Company | Self::Purpose => matches!(key, Key::Text(_)),
+            Self::Status => matches!(key, Key::Number(_)),
+        }
     }
 }
 
@@ -258,6 +282,30 @@ crate::words! {
         Active = "active",
         Expired = "expired",
         Revoked = "revoked",
+    }
+}
+
+crate::words! {
+    /// The sort keys of the list of access grants.
+    #[derive(Default)]
+    GrantSort {
+        #[default]
+        CreatedAt = "createdAt",
+        Name = "name",
+        Status = "status",
+        /// When it was revoked, or else when it expires.
+        EndsAt = "endsAt",
+        RevocationReason = "revocationReason",
+    }
+}
+
+impl Sort for GrantSort {
+    fn takes(self, key: &Key) -> bool {
+        match self {
+            Self::CreatedAt => matches!(key, Key::Id),
+            Self::Name | Self::RevocationReason => matches!(key, Key::Text(_)),
+            Self::Status | Self::EndsAt => matches!(key, Key::Number(_)),
+        }
     }
 }
 

@@ -42,6 +42,8 @@ pub enum Mode {
     Required,
     /// A creation that leaves it out sets its default.
     Default,
+    /// The same, and null sets it back to its default.
+    Reset,
     /// It may be null.
     Nullable,
     /// Only the product sets it.
@@ -356,6 +358,12 @@ pub enum SortKey {
     Date(&'static str),
     /// A member by name; a row without one comes first.
     Member(&'static str),
+    /// A number or a time that a row may lack; a row without one comes first.
+    Whole(&'static str),
+    /// The number of ids in a set.
+    Count(&'static str),
+    /// A number that is computed from more than the row, by the feature of the register. The database sorts by id.
+    Derived(&'static str),
 }
 
 /// The sort date of rows without a date, which puts them last.
@@ -511,7 +519,16 @@ impl<R: Register> Record<R> {
                 _ => NEVER.to_owned(),
             }),
             SortKey::Member(_) => Key::Text(self.fields.assignee().map(name).unwrap_or_default()),
-            SortKey::Id => Key::Id,
+            SortKey::Whole(column) => Key::Number(match self.fields.field(column) {
+                Plain::Int(number) => number,
+                Plain::Time(time) => time.as_millis(),
+                _ => 0,
+            }),
+            SortKey::Count(column) => Key::Number(match self.fields.field(column) {
+                Plain::Text(ids) => i64::try_from(ids.split_whitespace().count()).unwrap_or(i64::MAX),
+                _ => 0,
+            }),
+            SortKey::Id | SortKey::Derived(_) => Key::Id,
         };
         After { key, id: self.id.to_string() }
     }
@@ -667,5 +684,8 @@ macro_rules! register_sort {
     };
     (@takes Number $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
     (@takes Words $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Whole $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Count $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
+    (@takes Derived $key:ident) => { matches!($key, $crate::page::Key::Number(_)) };
     (@takes $kind:ident $key:ident) => { matches!($key, $crate::page::Key::Text(_)) };
 }

@@ -5,7 +5,7 @@ use crate::id::{MemberId, kind};
 use crate::patch::Patch;
 use crate::plain::Plain;
 use crate::registers::any_of::AnyOf;
-use crate::registers::scales::{Impact, Likelihood, Rated, Score, score, sets_rating};
+use crate::registers::scales::{Impact, Likelihood, Rated, Score, follow_rating, score};
 use crate::registers::{
     Actions, Computed, Fields, Filter, Live, RatingSide, Register, SEARCH_TEXT, Visibility,
 };
@@ -64,14 +64,23 @@ crate::words! {
     }
 }
 
-/// Returns true when the input sets the treatment. On creation the default does not count.
-pub(crate) fn sets_treatment(
+/// Updates the time of the decision about the treatment after the input is applied. On creation the default does not
+/// count as one. Null for the strategy without a description takes the decision back.
+pub(crate) fn follow_treatment(
+    decided_at: &mut Option<Time>,
+    (strategy, description): (&Patch<TreatmentStrategy>, &Patch<LongText>),
     is_new: bool,
-    strategy: Option<TreatmentStrategy>,
-    description: &Patch<LongText>,
-) -> bool {
-    let is_set = strategy.is_some_and(|strategy| !is_new || strategy != TreatmentStrategy::default());
-    is_set || matches!(description, Patch::Value(_))
+    is_changed: bool,
+    now: Time,
+) {
+    let is_set = strategy.value().is_some_and(|one| !is_new || *one != TreatmentStrategy::default());
+    if is_set || description.value().is_some() {
+        if decided_at.is_none() || is_changed {
+            *decided_at = Some(now);
+        }
+    } else if *strategy == Patch::Null {
+        *decided_at = None;
+    }
 }
 
 /// The fields of a risk.
@@ -89,29 +98,29 @@ pub struct Risk {
     #[field(default)]
     pub status: RiskStatus,
     /// The likelihood before treatment.
-    #[field(default)]
+    #[field(reset)]
     pub likelihood: Likelihood,
     /// The impact before treatment.
-    #[field(default)]
+    #[field(reset)]
     pub impact: Impact,
     /// The likelihood after treatment.
-    #[field(default)]
+    #[field(reset)]
     pub residual_likelihood: Likelihood,
     /// The impact after treatment.
-    #[field(default)]
+    #[field(reset)]
     pub residual_impact: Impact,
-    /// True once the rating before treatment was set; until then it is a default.
+    /// True once the rating before treatment was set. Until then, and after null took it back, it is a default.
     #[field(own)]
     pub is_assessed: bool,
-    /// True once the rating after treatment was set; until then it is a default.
+    /// True once the rating after treatment was set. Until then, and after null took it back, it is a default.
     #[field(own)]
     pub is_residual_assessed: bool,
     /// The treatment.
-    #[field(default)]
+    #[field(reset)]
     pub treatment_strategy: TreatmentStrategy,
     /// A description of how it is done.
     pub treatment_strategy_description: Option<LongText>,
-    /// When somebody last set or described a strategy; null while it is a default.
+    /// When somebody last set or described a strategy; null while it is a default, and after null took it back.
     #[field(own)]
     pub treatment_decided_at: Option<Time>,
     /// The active member who is responsible.
@@ -245,14 +254,25 @@ impl Register for Risk {
 
     fn follow(&mut self, before: Option<&Self>, given: &RiskPatch, now: Time) {
         let is_new = before.is_none();
-        self.is_assessed |= sets_rating(is_new, given.likelihood, given.impact);
-        self.is_residual_assessed |= sets_rating(is_new, given.residual_likelihood, given.residual_impact);
+        follow_rating(
+            (&mut self.likelihood, &mut self.impact, &mut self.is_assessed),
+            (&given.likelihood, &given.impact),
+            is_new,
+        );
+        follow_rating(
+            (&mut self.residual_likelihood, &mut self.residual_impact, &mut self.is_residual_assessed),
+            (&given.residual_likelihood, &given.residual_impact),
+            is_new,
+        );
         let treatment = |risk: &Self| (risk.treatment_strategy, risk.treatment_strategy_description.clone());
-        if sets_treatment(is_new, given.treatment_strategy, &given.treatment_strategy_description)
-            && (self.treatment_decided_at.is_none() || before.map(treatment) != Some(treatment(self)))
-        {
-            self.treatment_decided_at = Some(now);
-        }
+        let is_changed = before.map(treatment) != Some(treatment(self));
+        follow_treatment(
+            &mut self.treatment_decided_at,
+            (&given.treatment_strategy, &given.treatment_strategy_description),
+            is_new,
+            is_changed,
+            now,
+        );
         // What was accepted is no longer what is there.
         if before.is_some_and(|before| before.accepted_terms() != self.accepted_terms()) {
             self.end_acceptance();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::json_schema::JsonSchema;
+use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::Register;
 use crate::text::Parse;
@@ -51,12 +52,20 @@ pub fn score(likelihood: Likelihood, impact: Impact) -> i64 {
     likelihood.step() * impact.step()
 }
 
-/// Returns true when the input sets a rating. On creation the defaults do not count, because many clients always send
-/// them.
-pub fn sets_rating(is_new: bool, likelihood: Option<Likelihood>, impact: Option<Impact>) -> bool {
-    let is_default = likelihood.unwrap_or_default() == Likelihood::default()
-        && impact.unwrap_or_default() == Impact::default();
-    (likelihood.is_some() || impact.is_some()) && !(is_new && is_default)
+/// Updates a side of a rating after the input is applied. On creation the defaults do not count as a rating, because
+/// many clients always send them. Null for a half without a value for the other one takes the rating back: both halves
+/// hold their defaults again.
+pub fn follow_rating(
+    (likelihood, impact, is_assessed): (&mut Likelihood, &mut Impact, &mut bool),
+    given: (&Patch<Likelihood>, &Patch<Impact>),
+    is_new: bool,
+) {
+    if given.0.value().is_some() || given.1.value().is_some() {
+        let is_default = (*likelihood, *impact) == (Likelihood::default(), Impact::default());
+        *is_assessed |= !(is_new && is_default);
+    } else if *given.0 == Patch::Null || *given.1 == Patch::Null {
+        (*likelihood, *impact, *is_assessed) = (Likelihood::default(), Impact::default(), false);
+    }
 }
 
 /// A score from 1 to 25.

@@ -4,8 +4,8 @@ use crate::date::Date;
 use crate::id::{MemberId, kind};
 use crate::plain::Plain;
 use crate::registers::any_of::AnyOf;
-use crate::registers::risks::{TreatmentStrategy, sets_treatment};
-use crate::registers::scales::{Impact, Likelihood, Rated, Score, score, sets_rating};
+use crate::registers::risks::{TreatmentStrategy, follow_treatment};
+use crate::registers::scales::{Impact, Likelihood, Rated, Score, follow_rating, score};
 use crate::registers::{Actions, Computed, Fields, Filter, RatingSide, Register, SEARCH_TEXT};
 use crate::row::Row;
 use crate::text::{LongText, Name, WebAddress};
@@ -52,29 +52,29 @@ pub struct Vendor {
     #[field(default)]
     pub status: VendorStatus,
     /// The likelihood of a failure before treatment.
-    #[field(default)]
+    #[field(reset)]
     pub inherent_probability: Likelihood,
     /// The impact of a failure before treatment.
-    #[field(default)]
+    #[field(reset)]
     pub inherent_impact: Impact,
     /// The likelihood of a failure after treatment.
-    #[field(default)]
+    #[field(reset)]
     pub residual_probability: Likelihood,
     /// The impact of a failure after treatment.
-    #[field(default)]
+    #[field(reset)]
     pub residual_impact: Impact,
-    /// True once the rating before treatment was set; until then it is a default.
+    /// True once the rating before treatment was set. Until then, and after null took it back, it is a default.
     #[field(own)]
     pub is_assessed: bool,
-    /// True once the rating after treatment was set; until then it is a default.
+    /// True once the rating after treatment was set. Until then, and after null took it back, it is a default.
     #[field(own)]
     pub is_residual_assessed: bool,
     /// The treatment of the risk.
-    #[field(default)]
+    #[field(reset)]
     pub treatment_strategy: TreatmentStrategy,
     /// A description of how it is done.
     pub treatment_strategy_description: Option<LongText>,
-    /// When somebody last set or described a strategy; null while it is a default.
+    /// When somebody last set or described a strategy; null while it is a default, and after null took it back.
     #[field(own)]
     pub treatment_decided_at: Option<Time>,
     /// True if the vendor processes customers' data on the organization's behalf.
@@ -177,15 +177,26 @@ impl Register for Vendor {
 
     fn follow(&mut self, before: Option<&Self>, given: &VendorPatch, now: Time) {
         let is_new = before.is_none();
-        self.is_assessed |= sets_rating(is_new, given.inherent_probability, given.inherent_impact);
-        self.is_residual_assessed |= sets_rating(is_new, given.residual_probability, given.residual_impact);
+        follow_rating(
+            (&mut self.inherent_probability, &mut self.inherent_impact, &mut self.is_assessed),
+            (&given.inherent_probability, &given.inherent_impact),
+            is_new,
+        );
+        follow_rating(
+            (&mut self.residual_probability, &mut self.residual_impact, &mut self.is_residual_assessed),
+            (&given.residual_probability, &given.residual_impact),
+            is_new,
+        );
         let treatment =
             |vendor: &Self| (vendor.treatment_strategy, vendor.treatment_strategy_description.clone());
-        if sets_treatment(is_new, given.treatment_strategy, &given.treatment_strategy_description)
-            && (self.treatment_decided_at.is_none() || before.map(treatment) != Some(treatment(self)))
-        {
-            self.treatment_decided_at = Some(now);
-        }
+        let is_changed = before.map(treatment) != Some(treatment(self));
+        follow_treatment(
+            &mut self.treatment_decided_at,
+            (&given.treatment_strategy, &given.treatment_strategy_description),
+            is_new,
+            is_changed,
+            now,
+        );
     }
 }
 

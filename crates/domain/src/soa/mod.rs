@@ -60,7 +60,7 @@ crate::words! {
 pub type Justification = crate::text::Text<0, 4_000>;
 
 /// A statement of applicability, without its answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct SoaDocument {
     pub id: SoaDocumentId,
@@ -122,7 +122,7 @@ impl SoaDocument {
 }
 
 /// The answer to one question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct SoaAnswer {
     pub id: SoaAnswerId,

@@ -277,17 +277,21 @@ where
 /// Reads `sort` and `order`.
 pub fn sorting<S: Sort>(query: &mut Query) -> (S, Order) {
     let sort: S = query.get("sort").unwrap_or_default();
+    (sort, order(query, sort.natural_order()))
+}
+
+/// Reads `order`.
+pub fn order(query: &mut Query, natural: Order) -> Order {
     let name = alternative(query, "order", "sortDirection");
-    let order = match query.raw(name).as_deref() {
-        None => sort.natural_order(),
+    match query.raw(name).as_deref() {
+        None => natural,
         Some("desc") => Order::Descending,
         Some("asc") => Order::Ascending,
         Some(_) => {
             query.note(name, "must be one of: asc desc");
             Order::Descending
         }
-    };
-    (sort, order)
+    }
 }
 
 /// Reads `limit`, `cursor`, `sort` and `order`.
@@ -537,12 +541,17 @@ pub fn parameters<S: Sort + JsonSchema>() -> Vec<Parameter> {
 
 pub fn sorting_parameters<S: Sort + JsonSchema>() -> [Parameter; 3] {
     let natural = if S::default().natural_order() == Order::Ascending { "asc" } else { "desc" };
-    let order = || ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["asc", "desc"]));
     let about = format!("The sort order; `{}` by default.", S::default());
     let direction = format!("Ascending or descending; for the default sort order `{natural}`.");
+    let [order, alternative] = order_parameters(&direction);
+    [parameter("sort", schema_of::<S>(), &about), order, alternative]
+}
+
+/// Returns the parameters `order` and `sortDirection`.
+pub fn order_parameters(about: &str) -> [Parameter; 2] {
+    let order = || ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["asc", "desc"]));
     [
-        parameter("sort", schema_of::<S>(), &about),
-        parameter("order", order().into(), &direction),
+        parameter("order", order().into(), about),
         parameter("sortDirection", order().into(), "The same as `order`."),
     ]
 }
