@@ -556,10 +556,6 @@ async fn a_preview_shows_changes_and_saves_nothing(app: &TestApp) {
     assert!(emptied.contains("<h1>Security at Home</h1>") && !emptied.contains("Safe."), "{emptied}");
     let wrong = json!({"contactEmail": "x", "overview": "x".repeat(200_000), "colour": "red"});
     assert_eq!(app.post(PREVIEW, &wrong).send().await.wrong_fields(), ["colour", "contactEmail", "overview"]);
-    app.post(PREVIEW, &json!({"overview": "x".repeat(2 << 20)}))
-        .send()
-        .await
-        .problem(413, "payload_too_large");
     let many = (0..30).map(|_| app.post(PREVIEW, &draft).send());
     assert!(futures_util::future::join_all(many).await.iter().all(|page| page.status.as_u16() == 200));
 

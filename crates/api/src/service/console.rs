@@ -96,11 +96,10 @@ pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     if uri.path().starts_with("/v1/") || !is_browser(&headers) {
         return Problem::not_found("address").into_response();
     }
-    let mut response = console(headers).await.into_response();
-    if response.status() == StatusCode::OK {
-        *response.status_mut() = StatusCode::NOT_FOUND;
+    match console(headers).await {
+        Ok(page) => (StatusCode::NOT_FOUND, page).into_response(),
+        Err(problem) => problem.into_response(),
     }
-    response
 }
 
 /// Returns the URL without trailing slashes. `None` if it begins with two slashes or contains a backslash, which

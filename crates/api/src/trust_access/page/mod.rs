@@ -40,7 +40,8 @@ const PREVIEW_POLICY: PagePolicy = PagePolicy(
 
 /// Builds the response with a page in the language that the client accepts.
 fn page(status: StatusCode, text: impl Into<Bytes>, policy: PagePolicy) -> Response {
-    let mut response = (status, [(CONTENT_TYPE, attestry_ui::HTML)], text.into()).into_response();
+    let text: Bytes = text.into();
+    let mut response = (status, [(CONTENT_TYPE, attestry_ui::HTML)], text).into_response();
     response.headers_mut().append(VARY, HeaderValue::from(ACCEPT_LANGUAGE));
     response.extensions_mut().insert(policy);
     response
