@@ -114,5 +114,5 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/v1': server, '/docs': server } },
+  server: { proxy: { '/v1': server, '/docs': server, '/assets/portal': server } },
 });

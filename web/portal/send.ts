@@ -1,7 +1,9 @@
 import type { components } from '../api/schema';
-import { t } from './texts';
 
 type Problem = components['schemas']['Problem'];
+
+/** What the script says, which the page brings in its language. */
+export const word = (name: 'accept' | 'email' | 'preparing' | 'required' | 'unreachable') => document.body.dataset[name] ?? '';
 
 /** What went wrong, in a sentence, and what is wrong with each field. */
 export class Refusal extends Error {
@@ -18,15 +20,17 @@ async function refusal(response: Response): Promise<Refusal> {
     const problem = (await response.json()) as Problem;
     return new Refusal(problem.detail, problem.errors ?? []);
   } catch {
-    return new Refusal(t.unreachable);
+    return new Refusal(word('unreachable'));
   }
 }
+
+export const messageOf = (error: unknown) => (error instanceof Refusal ? error.message : word('unreachable'));
 
 /** The answer of the server, or a refusal. */
 export async function call(path: string, body?: object): Promise<Response> {
   const options = body && { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(path, options).catch(() => {
-    throw new Refusal(t.unreachable);
+    throw new Refusal(word('unreachable'));
   });
   if (!response.ok) throw await refusal(response);
   return response;
@@ -40,9 +44,9 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 function lacks(input: HTMLInputElement | HTMLTextAreaElement): string | undefined {
   // A list of choices may stay empty; a single box is something to agree to.
   if (input.dataset.list !== undefined) return undefined;
-  if (input.type === 'checkbox') return input instanceof HTMLInputElement && !input.checked ? t.accept : undefined;
-  if (input.required && input.value.trim() === '') return t.required;
-  if (input.type === 'email' && input.value && !EMAIL.test(input.value.trim())) return t.email;
+  if (input.type === 'checkbox') return input instanceof HTMLInputElement && !input.checked ? word('accept') : undefined;
+  if (input.required && input.value.trim() === '') return word('required');
+  if (input.type === 'email' && input.value && !EMAIL.test(input.value.trim())) return word('email');
   return undefined;
 }
 
@@ -100,7 +104,7 @@ export function wire(form: HTMLFormElement, path: string, done: (answer: unknown
     try {
       done(await json(path, valuesOf(form)));
     } catch (error) {
-      const refused = error instanceof Refusal ? error : new Refusal(t.unreachable);
+      const refused = error instanceof Refusal ? error : new Refusal(word('unreachable'));
       for (const { field, message } of refused.fields) say(form, field, message.charAt(0).toUpperCase() + message.slice(1));
       if (refused.fields.length === 0) say(form, '', refused.message);
       form.querySelector<HTMLElement>('[aria-invalid]')?.focus();

@@ -8,7 +8,8 @@ test('the overview of the portal is changed beside its preview', async ({ page, 
   const before = await overview.inputValue();
   const words = `We protect what robots see, on the ${info.project.name} too.`;
   await overview.fill(words);
-  const preview = page.getByRole('complementary', { name: 'Preview' });
+  const preview = page.getByRole('complementary', { name: 'Preview' }).locator('iframe').contentFrame();
+  await expect(preview.getByRole('heading', { level: 1 })).toHaveText('Security at Northwind Robotics');
   await expect(preview.getByText(words)).toBeVisible();
   await page.getByRole('button', { name: 'Discard changes' }).click();
   await expect(overview).toHaveValue(before);

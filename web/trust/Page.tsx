@@ -68,7 +68,7 @@ export function Page({ form }: { form: Form }) {
         </fieldset>
         {mayChange && bar}
       </form>
-      <Preview settings={settings} draft={draft} frameworks={frameworks} />
+      {mayChange && <Preview settings={settings} draft={draft} />}
     </div>
   );
 }

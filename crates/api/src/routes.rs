@@ -179,6 +179,7 @@ fn of_frameworks(listed: Listed) -> Listed {
 fn of_portals(listed: Listed) -> Listed {
     listed
         .routes(operations!(trust_portal::get_portal_settings, trust_portal::update_portal_settings))
+        .routes(operations!(trust_portal::preview_portal))
         .routes(operations!(trust_portal::domains::get_domain_status))
         .routes(operations!(trust_portal::certificates::upload_certificate))
         .routes(operations!(trust_portal::certificates::list_certificates))
@@ -227,6 +228,7 @@ pub fn router(api: Api) -> Router {
     let outer = layers::Outer { api: api.clone(), facts: Arc::new(facts) };
     let router = operations
         .route("/docs", get(docs::root))
+        .route("/docs/", get(docs::browser))
         .route("/docs/errors", get(docs::errors))
         .route("/docs/guide", get(docs::guide))
         .route("/health/live", get(health::live))
@@ -235,9 +237,12 @@ pub fn router(api: Api) -> Router {
         .route("/.well-known/attestry-keys.json", get(health::keys))
         .route("/internal/tls/ask", get(trust_portal::domains::may_serve))
         .route("/trust/{friendlyUrl}", get(page::show))
+        .route("/trust/nda", get(page::agreement))
+        .route("/trust/access", get(page::access))
+        .route("/trust/confirm", get(page::confirm))
         // Requested by mail programs, at the address in the `List-Unsubscribe` header of a message (RFC 8058).
         .route("/unsubscribe", post(auth::unsubscribe_by_mail))
-        .route("/trust/leave", post(public::leave_by_mail))
+        .route("/trust/leave", get(page::leave).post(public::leave_by_mail))
         .merge(console::routes())
         .fallback(console::missing)
         .method_not_allowed_fallback(async || layers::method_not_allowed())

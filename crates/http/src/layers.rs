@@ -103,13 +103,16 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
             }
         }
         log(&api, &problem, &context, &operation);
-        let mut finished = problem.answer(&context.request_id);
-        for name in [header::ALLOW, header::CONTENT_RANGE] {
-            if let Some(value) = response.headers().get(&name) {
-                finished.headers_mut().insert(name, value.clone());
+        // A page contains its error message.
+        if response.extensions().get::<PagePolicy>().is_none() {
+            let mut finished = problem.answer(&context.request_id);
+            for name in [header::ALLOW, header::CONTENT_RANGE] {
+                if let Some(value) = response.headers().get(&name) {
+                    finished.headers_mut().insert(name, value.clone());
+                }
             }
+            response = finished;
         }
-        response = finished;
     }
     finish_headers(&api, &context, &mut response);
     response = Watched::on(response, &api, &context);

@@ -1,4 +1,4 @@
-//! Embedded web files: the built console of `web/`, the OpenAPI document with its viewer, and a few plain pages.
+//! Embedded web files: the built console of `web/`, and the OpenAPI document with its viewer.
 
 use std::io::{self, Read};
 
@@ -34,9 +34,6 @@ pub static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 /// The path of the console's page, whose content its script renders.
 pub const CONSOLE: &str = "/index.html";
 
-/// Served instead of the console by a binary that was built without it.
-pub const WITHOUT_CONSOLE: &str = include_str!("../assets/without-console.html");
-
 #[must_use]
 pub fn file(path: &str) -> Option<&'static File> {
     FILES.binary_search_by(|file| file.path.cmp(path)).ok().and_then(|at| FILES.get(at))
@@ -54,14 +51,9 @@ pub fn text(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Path, content type, text.
-pub const PAGES: &[(&str, &str, &str)] = &[
-    ("/docs/", HTML, include_str!("../assets/docs.html")),
+/// Path, content type and text of the files that are not built.
+pub const ASSETS: &[(&str, &str, &str)] = &[
     ("/docs/swagger-initializer.js", "text/javascript; charset=utf-8", include_str!("../assets/docs.js")),
-    ("/trust/nda", HTML, include_str!("../assets/trust-nda.html")),
-    ("/trust/access", HTML, include_str!("../assets/trust-access.html")),
-    ("/trust/confirm", HTML, include_str!("../assets/trust-confirm.html")),
-    ("/trust/leave", HTML, include_str!("../assets/trust-leave.html")),
     ("/assets/pages.css", "text/css; charset=utf-8", include_str!("../assets/pages.css")),
 ];
 

@@ -555,7 +555,7 @@ async fn each_change_leaves_one_entry(app: &TestApp) {
                 continue;
             }
             "compare_policy" | "confirm_soa_answers" | "ensure_soa_setup" | "list_certificates" | "preview_nda"
-            | "preview_own_nda" | "verify_nda_file" | "preview_programme"
+            | "preview_own_nda" | "verify_nda_file" | "preview_programme" | "preview_portal"
             // Nothing is late.
             | "remind_owners"
             // Nobody else's business.

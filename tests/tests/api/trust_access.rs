@@ -31,6 +31,8 @@ both! {
     uploaded_policies_are_marked,
     hostile_policy_file_is_refused_while_others_are_served,
     a_deleted_organization_lets_nobody_in,
+    links_in_mails_open_pages,
+    pages_of_links_are_escaped,
 }
 
 const REQUESTS: &str = "/v1/trust-access/admin/requests";
@@ -759,4 +761,88 @@ async fn a_deleted_organization_lets_nobody_in(app: &TestApp) {
         .send()
         .await
         .problem(404, "not_found");
+}
+
+async fn page(app: &TestApp, path: &str, status: u16) -> String {
+    let page = app.call("GET", path).header("accept", "text/html").send().await;
+    assert_eq!(page.status.as_u16(), status, "{path}: {}", page.text());
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+    assert_eq!(page.header("cache-control"), Some("no-store"), "{path}");
+    let policy = page.header("content-security-policy").expect("a policy");
+    assert!(policy.contains("script-src 'self'; style-src 'self';"), "{policy}");
+    page.text()
+}
+
+async fn links_in_mails_open_pages(app: &TestApp) {
+    publish(app, &app.home).await;
+    upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
+    choose(app, &app.home, "gdpr", "nda").await.expect(200);
+    let (_, nda) = approved(app, &app.home, GUEST).await;
+    // Mail programs add parameters of their own.
+    let agreement = page(app, &format!("/trust/nda?utm_source=mail&token={nda}"), 200).await;
+    for part in
+        ["Home asks Grace Hopper", "Access lasts 30 days", &format!("/v1/trust-access/nda/{nda}/sign")]
+    {
+        assert!(agreement.contains(part), "{part} in {agreement}");
+    }
+    let german =
+        app.call("GET", &format!("/trust/nda?token={nda}")).header("accept-language", "de").send().await;
+    assert!(german.text().contains("<h1>Vertraulichkeitsvereinbarung</h1>"), "{}", german.text());
+    let signed = sign(app, &nda, GUEST).await.expect(200);
+    app.mails().await;
+    assert!(page(app, &format!("/trust/nda?token={nda}"), 200).await.contains("signed already"));
+    let token = token_of(&signed["portalUrl"]);
+    let before = app.entries(&app.home).await;
+    let documents = page(app, &format!("/trust/access?token={token}"), 200).await;
+    let file = format!("/v1/trust-access/access/{token}/compliance-resources/gdpr");
+    assert!(documents.contains("Documents of Home") && documents.contains(&file), "{documents}");
+    // A mail program that opens the link is no visit.
+    assert_eq!(app.entries(&app.home).await, before);
+    for path in ["/trust/nda", "/trust/access", "/trust/nda?token=x&token=y", "/trust/access?token=%2e%2e%2f"]
+    {
+        let missing = page(app, path, 404).await;
+        assert!(missing.contains("<h1>This link cannot be used</h1>"), "{missing}");
+    }
+    app.patch("/v1/trust-portal/settings", &json!({"status": "draft"})).send().await.expect(200);
+    let offline = page(app, &format!("/trust/access?token={token}"), 410).await;
+    assert!(offline.contains("taken its trust portal offline"), "{offline}");
+    for (path, text) in
+        [("/trust/confirm?token=x", "Confirm subscription"), ("/trust/leave?token=x", "Unsubscribe")]
+    {
+        assert!(page(app, path, 200).await.contains(text), "{path}");
+    }
+}
+
+async fn pages_of_links_are_escaped(app: &TestApp) {
+    const HOSTILE: &str = "A\"'><script>alert(1)</script>";
+    app.patch("/v1/organization", &json!({"name": HOSTILE})).send().await.expect(200);
+    let text = json!({"ndaText": "# {{organization}}\n\n{{name}} <script>alert(1)</script>"});
+    app.patch("/v1/trust-portal/settings", &text).send().await.expect(200);
+    publish(app, &app.home).await;
+    upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
+    choose(app, &app.home, "gdpr", "nda").await.expect(200);
+    policy(app, HOSTILE).await;
+    let ask = json!({"name": HOSTILE, "email": GUEST, "company": HOSTILE});
+    let asked = app
+        .call("POST", &format!("/v1/trust-access/{}/requests", app.home.organization))
+        .json(&ask)
+        .send()
+        .await;
+    let path = format!("{REQUESTS}/{}/approve", id(&asked.expect(201)));
+    app.mails().await;
+    app.call("POST", &path).key(&app.home.key).send().await.expect(200);
+    let nda = token_for(app, GUEST).await;
+    let agreement = page(app, &format!("/trust/nda?token={nda}"), 200).await;
+    let signing = json!({"name": HOSTILE, "email": GUEST, "accept": true});
+    let signed = app.call("POST", &format!("/v1/trust-access/nda/{nda}/sign")).json(&signing).send().await;
+    let token = token_of(&signed.expect(200)["portalUrl"]);
+    app.mails().await;
+    let documents = page(app, &format!("/trust/access?token={token}"), 200).await;
+    let leave = page(app, "/trust/leave?token=%22%27%3E%3Cscript%3Ealert(1)%3C/script%3E", 200).await;
+    for text in [agreement, documents, leave] {
+        for markup in ["<script>", "\"'>", "href=\"javascript:"] {
+            assert!(!text.contains(markup), "{markup} in {text}");
+        }
+        assert!(text.contains("alert(1)"), "{text}");
+    }
 }

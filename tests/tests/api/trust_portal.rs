@@ -21,6 +21,9 @@ both! {
     news_reach_those_who_confirmed,
     who_subscribes_to_an_organization_that_is_deleted_gets_no_mail,
     a_page_of_a_portal_is_escaped,
+    nothing_on_a_portal_becomes_markup,
+    a_preview_shows_changes_and_saves_nothing,
+    previews_are_for_those_who_change_the_portal,
     a_process_lives_without_its_database,
 }
 
@@ -461,6 +464,112 @@ async fn a_page_of_a_portal_is_escaped(app: &TestApp) {
     assert_eq!(nothing.status.as_u16(), 404);
     assert!(nothing.text().contains("<h1>Nothing here</h1>"), "{}", nothing.text());
     app.call("GET", "/trust/nobody").send().await.problem(404, "not_found");
+}
+
+/// Text that ends an element or an attribute and begins a script.
+const HOSTILE: &str = "</p></title>\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{1}}";
+
+/// Fills every field that a portal shows with markup, and looks at the page and its preview.
+async fn nothing_on_a_portal_becomes_markup(app: &TestApp) {
+    app.patch("/v1/organization", &json!({"name": HOSTILE, "website": "https://x.example/?a='b&c"}))
+        .send()
+        .await
+        .expect(200);
+    app.patch("/v1/organization", &json!({"website": "javascript:alert(1)"}))
+        .send()
+        .await
+        .problem(400, "validation_failed");
+    let patch = json!({
+        "friendlyUrl": "engines", "status": "published", "overview": HOSTILE,
+        "contactEmail": "a'onfocus='alert&b@home.example"
+    });
+    app.patch(SETTINGS, &patch).send().await.expect(200);
+    let vendor = json!({
+        "name": HOSTILE, "description": HOSTILE, "isSubProcessor": true, "website": "https://x.example/?a='b&c"
+    });
+    app.vendor(vendor).await;
+    for kind in ["update", "question"] {
+        let post = json!({"kind": kind, "title": HOSTILE, "text": HOSTILE, "isPublished": true});
+        app.post("/v1/trust-portal/posts", &post).send().await.expect(201);
+    }
+    for visibility in ["public", "nda", "on_request"] {
+        let policy = json!({"name": format!("{visibility} {HOSTILE}"), "contentMarkdown": "Text."});
+        let policy = app.post("/v1/policies", &policy).send().await.expect(201);
+        let path = format!("/v1/policies/{}", id(&policy));
+        let ask = json!({"approverId": app.home.member});
+        app.post(&format!("{path}/submit-for-approval"), &ask).send().await.expect(200);
+        app.call("POST", &format!("{path}/approve")).key(&app.home.key).send().await.expect(200);
+        choose(app, &app.home, id(&policy), visibility).await.expect(200);
+    }
+    app.mails().await;
+    for page in [
+        app.call("GET", "/trust/engines").send().await,
+        app.post(PREVIEW, &json!({"overview": HOSTILE})).send().await,
+    ] {
+        assert_eq!(page.status.as_u16(), 200);
+        let text = page.text();
+        for markup in ["<script>", "<img", "\"'>", "'onfocus='", "='b", "javascript:"] {
+            assert!(!text.contains(markup), "{markup} in {text}");
+        }
+        assert!(text.matches("alert(1)&#60;/script&#62;").count() > 15, "{text}");
+        assert!(text.contains("nda ") && text.contains("{{1}}"), "{text}");
+    }
+}
+
+const PREVIEW: &str = "/v1/trust-portal/preview";
+
+async fn a_preview_shows_changes_and_saves_nothing(app: &TestApp) {
+    app.patch(SETTINGS, &json!({"friendlyUrl": "engines", "overview": "Safe."})).send().await.expect(200);
+    app.vendor(json!({"name": "Cloudy", "isSubProcessor": true})).await;
+    let (settings, entries) = (app.get(SETTINGS).send().await.expect(200), app.entries(&app.home).await);
+    let draft = json!({
+        "overview": "Safer.\n\nEvery day.", "contactEmail": "new@home.example", "status": "published",
+        "frameworks": [{"framework": "gdpr", "enabled": true, "status": "in_progress"}],
+    });
+    let key = "a preview";
+    for _ in 0..2 {
+        let page = app.post(PREVIEW, &draft).header("idempotency-key", key).send().await;
+        assert_eq!(page.status.as_u16(), 200, "{}", page.text());
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(page.header("cache-control"), Some("no-store"));
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.ends_with("sandbox") && !policy.contains("script-src"), "{policy}");
+        let text = page.text();
+        for shown in
+            ["<p>Safer.</p>", "<p>Every day.</p>", "new@home.example", "GDPR", "In progress", "Cloudy"]
+        {
+            assert!(text.contains(shown), "{shown} in {text}");
+        }
+        assert!(!text.contains("<script") && !text.contains("Safe.<"), "{text}");
+    }
+    let german = app.post(PREVIEW, &json!({})).header("accept-language", "de").send().await.text();
+    assert!(german.contains("<html lang=\"de\">") && german.contains("<p>Safe.</p>"), "{german}");
+    let emptied = app.post(PREVIEW, &json!({"overview": null})).send().await.text();
+    assert!(emptied.contains("<h1>Security at Home</h1>") && !emptied.contains("Safe."), "{emptied}");
+    let wrong = json!({"contactEmail": "x", "overview": "x".repeat(200_000), "colour": "red"});
+    assert_eq!(app.post(PREVIEW, &wrong).send().await.wrong_fields(), ["colour", "contactEmail", "overview"]);
+    let many = (0..30).map(|_| app.post(PREVIEW, &draft).send());
+    assert!(futures_util::future::join_all(many).await.iter().all(|page| page.status.as_u16() == 200));
+
+    assert_eq!(app.get(SETTINGS).send().await.expect(200), settings);
+    assert_eq!(app.entries(&app.home).await, entries);
+    app.call("GET", "/trust/engines").send().await.problem(404, "not_found");
+    publish(app, &app.home).await;
+    let page = app.call("GET", "/trust/engines").send().await.text();
+    assert!(page.contains("<p>Safe.</p>") && !page.contains("Safer."), "{page}");
+    assert!(page.contains("<script type=\"module\" src=\"/assets/portal.js\">"), "{page}");
+}
+
+async fn previews_are_for_those_who_change_the_portal(app: &TestApp) {
+    app.call("POST", PREVIEW).json(&json!({})).send().await.problem(401, "missing_credentials");
+    let reader = app.key(&["trust-portal:read"]).await;
+    app.post(PREVIEW, &json!({})).key(&reader).send().await.problem(403, "forbidden");
+    let writer = app.key(&["trust-portal:update"]).await;
+    app.patch(SETTINGS, &json!({"overview": "Ours."})).send().await.expect(200);
+    let other = app.tenant("Other", "bob@example.com").await;
+    let theirs = app.post(PREVIEW, &json!({})).key(&other.key).send().await.text();
+    assert!(theirs.contains("<h1>Security at Other</h1>") && !theirs.contains("Ours."), "{theirs}");
+    assert!(app.post(PREVIEW, &json!({})).key(&writer).send().await.text().contains("<p>Ours.</p>"));
 }
 
 /// Host names are resolved through the database, but the liveness check does not depend on it.

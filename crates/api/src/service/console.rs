@@ -1,12 +1,13 @@
 //! The console: a single-page application, served from files that were compressed at build time.
 
+use askama::Template;
 use attestry_http::answer::conditions;
 use attestry_http::answer::downloads::AsStored;
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::preferences::{is_browser, listed};
 use attestry_http::state::Api;
-use attestry_ui::{CONSOLE, Content, File, WITHOUT_CONSOLE};
+use attestry_ui::{CONSOLE, Content, File};
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -46,7 +47,7 @@ pub(crate) fn routes() -> Router<Api> {
     for folder in ["assets", "docs"] {
         router = router.route(&format!("/{folder}/{{*path}}"), get(asset));
     }
-    for (path, content_type, text) in attestry_ui::PAGES {
+    for (path, content_type, text) in attestry_ui::ASSETS {
         router = router.route(path, get(async || docs::page(content_type, *text)));
     }
     for area in AREAS {
@@ -61,7 +62,7 @@ pub(crate) fn routes() -> Router<Api> {
 async fn start(State(api): State<Api>, guest: Guest, headers: HeaderMap) -> Result<Response, Problem> {
     match guest.host {
         Some(organization) => page::of(&api, organization, &headers).await,
-        None => Ok(console(headers).await),
+        None => console(headers).await,
     }
 }
 
@@ -71,9 +72,16 @@ pub fn has_console() -> bool {
     attestry_ui::file(CONSOLE).is_some()
 }
 
-async fn console(headers: HeaderMap) -> Response {
-    attestry_ui::file(CONSOLE)
-        .map_or_else(|| docs::page(attestry_ui::HTML, WITHOUT_CONSOLE), |file| served(file, &headers))
+/// Served instead of the console by a binary that was built without it.
+#[derive(Template)]
+#[template(path = "without_console.html")]
+struct WithoutConsole;
+
+async fn console(headers: HeaderMap) -> Result<Response, Problem> {
+    match attestry_ui::file(CONSOLE) {
+        Some(file) => Ok(served(file, &headers)),
+        None => docs::rendered(&WithoutConsole),
+    }
 }
 
 async fn asset(uri: Uri, headers: HeaderMap) -> Result<Response, Problem> {
@@ -88,9 +96,10 @@ pub(crate) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     if uri.path().starts_with("/v1/") || !is_browser(&headers) {
         return Problem::not_found("address").into_response();
     }
-    let mut response = console(headers).await;
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
+    match console(headers).await {
+        Ok(page) => (StatusCode::NOT_FOUND, page).into_response(),
+        Err(problem) => problem.into_response(),
+    }
 }
 
 /// Returns the URL without trailing slashes. `None` if it begins with two slashes or contains a backslash, which

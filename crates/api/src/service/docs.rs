@@ -1,10 +1,10 @@
-//! The built-in documentation: the guide and the list of error codes. The OpenAPI document and the page to browse it
-//! are served like the files of the console.
+//! The built-in documentation: the guide, the list of error codes, and the page to browse the OpenAPI document, which
+//! is served like the files of the console.
 
-use std::fmt::Write;
 use std::sync::LazyLock;
 
-use attestry_http::answer::problem::CODES;
+use askama::Template;
+use attestry_http::answer::problem::{CODES, Problem};
 use attestry_http::layers::PagePolicy;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -28,45 +28,49 @@ pub(crate) fn page(content_type: &str, content: impl IntoResponse) -> Response {
     response
 }
 
+/// Renders a page.
+pub(crate) fn rendered(view: &impl Template) -> Result<Response, Problem> {
+    Ok(page(attestry_ui::HTML, view.render().map_err(Problem::internal)?))
+}
+
+/// The page to browse the OpenAPI document.
+#[derive(Template)]
+#[template(path = "api_browser.html")]
+struct ApiBrowser;
+
+pub(crate) async fn browser() -> Result<Response, Problem> {
+    rendered(&ApiBrowser)
+}
+
+/// The API guide, from Markdown of our own.
+#[derive(Template)]
+#[template(path = "guide.html")]
+struct Guide<'a> {
+    title: &'static str,
+    text: &'a str,
+}
+
 /// Serves the API guide.
-pub(crate) async fn guide() -> Response {
+pub(crate) async fn guide() -> Result<Response, Problem> {
     static GUIDE: LazyLock<String> = LazyLock::new(|| {
         let mut text = String::new();
         let options = pulldown_cmark::Options::ENABLE_TABLES;
         let parser = pulldown_cmark::Parser::new_ext(include_str!("../../../../docs/api.md"), options);
         pulldown_cmark::html::push_html(&mut text, parser);
-        plain_page("The API", &text)
+        text
     });
-    page("text/html; charset=utf-8", GUIDE.as_str())
+    rendered(&Guide { title: "The API", text: &GUIDE })
 }
 
-/// Wraps text in an HTML page.
-fn plain_page(title: &str, body: &str) -> String {
-    format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title} · Attestry</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\"><style>\
-         body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}}\
-         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.4rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}}\
-         pre{{background:#f4f4f4;padding:.8rem;overflow-x:auto}}code{{font-size:.9em}}\
-         tr:target{{background:#fff4c2}}</style></head><body>{body}</body></html>"
-    )
+/// The list of error codes, to which the `type` of a problem links.
+#[derive(Template)]
+#[template(path = "errors.html")]
+struct Errors {
+    title: &'static str,
+    codes: &'static [(&'static str, u16, &'static str, &'static str)],
 }
 
-/// Serves the list of error codes, to which the `type` of a problem links.
-pub(crate) async fn errors() -> Response {
-    let mut rows = String::new();
-    for (code, status, title, meaning) in CODES {
-        let _ = write!(
-            rows,
-            "<tr id=\"{code}\"><td>{status}</td><td><code>{code}</code></td><td>{title}</td><td>{}</td></tr>",
-            meaning.replace('`', "")
-        );
-    }
-    let body = format!(
-        "<h1>Errors</h1>\
-         <p>Every failure is an <code>application/problem+json</code> with a stable <code>code</code>; \
-         <code>detail</code> says what to do, <code>requestId</code> finds it in the log.</p>\
-         <table><thead><tr><th>Status</th><th>Code</th><th>Title</th><th>Meaning</th></tr></thead><tbody>{rows}</tbody></table>"
-    );
-    page("text/html; charset=utf-8", plain_page("Errors", &body))
+/// Serves the list of error codes.
+pub(crate) async fn errors() -> Result<Response, Problem> {
+    rendered(&Errors { title: "Errors", codes: CODES })
 }

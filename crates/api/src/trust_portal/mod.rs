@@ -23,12 +23,14 @@ use attestry_http::request::wire::Valid;
 use attestry_http::state::Api;
 use axum::extract::State;
 use axum::response::Response;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
+
+use crate::trust_access::page;
 
 body! {
     /// The settings of a framework on the portal.
@@ -94,6 +96,26 @@ body! {
         default_duration_days "defaultDurationDays": optional Days = "For how many days access is given.",
     }
     example json!({"friendlyUrl": "analytical-engines", "status": "published", "frameworks": [{"framework": "iso_27001", "enabled": true, "status": "compliant"}]})
+}
+
+impl From<UpdatePortal> for PortalPatch {
+    fn from(body: UpdatePortal) -> Self {
+        let shown =
+            |one: PortalFramework| (one.framework, Shown { enabled: one.enabled, status: one.status });
+        Self {
+            friendly_url: body.friendly_url,
+            status: body.status,
+            domain: body.domain,
+            contact_email: body.contact_email,
+            overview: body.overview,
+            frameworks: body.frameworks.map_or_else(Vec::new, |all| all.0.into_iter().map(shown).collect()),
+            documents: body.documents.map_or_else(Vec::new, |all| {
+                all.0.into_iter().map(|one| (one.document, one.visibility)).collect()
+            }),
+            nda_text: body.nda_text,
+            default_duration_days: body.default_duration_days,
+        }
+    }
 }
 
 /// A framework on the portal.
@@ -245,21 +267,24 @@ pub(crate) async fn update_portal_settings(
     conditions: Conditions,
     body: Valid<UpdatePortal>,
 ) -> Result<Response, Problem> {
-    let body = body.0;
-    let shown = |one: PortalFramework| (one.framework, Shown { enabled: one.enabled, status: one.status });
-    let patch = PortalPatch {
-        friendly_url: body.friendly_url,
-        status: body.status,
-        domain: body.domain,
-        contact_email: body.contact_email,
-        overview: body.overview,
-        frameworks: body.frameworks.map_or_else(Vec::new, |all| all.0.into_iter().map(shown).collect()),
-        documents: body.documents.map_or_else(Vec::new, |all| {
-            all.0.into_iter().map(|one| (one.document, one.visibility)).collect()
-        }),
-        nda_text: body.nda_text,
-        default_duration_days: body.default_duration_days,
-    };
+    let patch = body.0.into();
     let settings = portals::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
     Ok(with_tag(StatusCode::OK, &versions(&settings), SettingsView::from(settings)))
+}
+
+/// Previews the public page of the trust portal
+///
+/// Returns the page as visitors would see it with these changes, in the language of `Accept-Language` and without
+/// scripts. Nothing is saved.
+#[utoipa::path(
+    post, path = "/v1/trust-portal/preview", tag = "Trust portal", request_body = UpdatePortal,
+    responses((status = 200, content_type = "text/html", body = String, description = "The page."))
+)]
+pub(crate) async fn preview_portal(
+    api: State<Api>,
+    scope: Granted<grant::PortalUpdate>,
+    headers: HeaderMap,
+    body: Valid<UpdatePortal>,
+) -> Result<Response, Problem> {
+    page::preview(&api, &scope, body.0.into(), &headers).await
 }

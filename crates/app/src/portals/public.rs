@@ -4,16 +4,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::identity::organizations::Organization;
-use attestry_domain::portals::{CertificateFramework, Portal, PortalPost, PostKind, Shown, Visibility};
+use attestry_domain::portals::{
+    CertificateFramework, Portal, PortalPatch, PortalPost, PostKind, Shown, Visibility,
+};
 pub use attestry_storage::portals::SubProcessor;
-use attestry_storage::{Tx, journal, portals};
+use attestry_storage::{Tx, journal, organizations, portals};
 use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::{Listed, documents, find, for_the_public, frameworks, url};
+use super::{Listed, documents, find, for_the_public, frameworks, of, url};
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -178,27 +181,55 @@ pub async fn page(
     rendered.await?
 }
 
+/// Renders the page as the public would see it with changes that are not saved.
+#[boxed]
+pub async fn preview(
+    ctx: &Ctx,
+    scope: &Scope,
+    patch: PortalPatch,
+    render: impl FnOnce(Public) -> Result<Vec<u8>, Error> + Send + 'static,
+) -> Result<Bytes, Error> {
+    let permit = ctx.portal_pages().rendering.acquire(scope.organization()).await?;
+    let (own, context) = (scope.clone(), ctx.clone());
+    let shown = ctx.db.read(async move |t| {
+        let portal = of(t, &own).await?.patched(patch.clone());
+        let organization = organizations::get(t, &own).await?.ok_or(Error::NotFound("organization"))?;
+        content(t, &context, &own, &portal, &organization).await
+    });
+    let shown = shown.await?;
+    permit.work(move || render(shown).map(Bytes::from)).await?
+}
+
 async fn read(ctx: &Ctx, portal: Portal, organization: Organization) -> Result<Public, Error> {
     let context = ctx.clone();
     ctx.db
         .read(async move |t| {
-            let scope = for_the_public(organization.id);
-            let certificates = portals::certificates(t, &scope).await?;
-            let frameworks = frameworks(&portal, &certificates).into_iter();
-            let frameworks = frameworks.filter(|(_, shown, _)| shown.enabled);
-            let frameworks = frameworks.map(|(framework, shown, _)| (framework, shown)).collect();
-            let mut documents = documents(t, &scope, &portal, &certificates).await?;
-            documents.retain(|one| one.visibility != Visibility::Hidden);
-            Ok(Public {
-                url: url(&context, &portal),
-                frameworks,
-                documents,
-                sub_processors: portals::sub_processors(t, &scope).await?,
-                updates: portals::published_posts(t, &scope, PostKind::Update, MAX_POSTS).await?,
-                questions: portals::published_posts(t, &scope, PostKind::Question, MAX_POSTS).await?,
-                organization: organization.clone(),
-                portal: portal.clone(),
-            })
+            content(t, &context, &for_the_public(organization.id), &portal, &organization).await
         })
         .await
+}
+
+async fn content(
+    t: &Tx<'_>,
+    ctx: &Ctx,
+    scope: &Scope,
+    portal: &Portal,
+    organization: &Organization,
+) -> Result<Public, Error> {
+    let certificates = portals::certificates(t, scope).await?;
+    let frameworks = frameworks(portal, &certificates).into_iter();
+    let frameworks = frameworks.filter(|(_, shown, _)| shown.enabled);
+    let frameworks = frameworks.map(|(framework, shown, _)| (framework, shown)).collect();
+    let mut documents = documents(t, scope, portal, &certificates).await?;
+    documents.retain(|one| one.visibility != Visibility::Hidden);
+    Ok(Public {
+        url: url(ctx, portal),
+        frameworks,
+        documents,
+        sub_processors: portals::sub_processors(t, scope).await?,
+        updates: portals::published_posts(t, scope, PostKind::Update, MAX_POSTS).await?,
+        questions: portals::published_posts(t, scope, PostKind::Question, MAX_POSTS).await?,
+        organization: organization.clone(),
+        portal: portal.clone(),
+    })
 }

@@ -1,247 +1,266 @@
-//! The texts of the public pages in all their languages. User content is not translated.
+//! The words of all pages for portal visitors, in English and German.
+
+use std::fmt::Display;
 
 use attestry_app::portals::public::Form;
 use attestry_domain::portals::Progress;
 use attestry_http::request::preferences::listed;
 use http::{HeaderMap, header};
 
-pub(super) struct Words {
-    pub(super) language: &'static str,
-    pub(super) form: Form,
-    pub(super) months: [&'static str; 12],
-    pub(super) title: fn(&str) -> String,
-    pub(super) heading: fn(&str) -> String,
-    pub(super) summary: fn(&str) -> String,
-    pub(super) skip: &'static str,
-    pub(super) has_access: &'static str,
-    pub(super) questions_to: &'static str,
-    pub(super) started: &'static str,
-    pub(super) in_progress: &'static str,
-    pub(super) compliant: &'static str,
-    pub(super) frameworks: &'static str,
-    pub(super) documents: &'static str,
-    pub(super) no_documents: &'static str,
-    pub(super) certificate: fn(&str) -> String,
-    pub(super) kind_certificate: &'static str,
-    pub(super) kind_policy: &'static str,
-    pub(super) public: &'static str,
-    pub(super) behind_nda: &'static str,
-    pub(super) on_request: &'static str,
-    pub(super) download: &'static str,
-    pub(super) download_of: fn(&str) -> String,
-    pub(super) also: &'static str,
-    pub(super) ask: &'static str,
-    pub(super) ask_for: fn(&str) -> String,
-    pub(super) sub_processors: &'static str,
-    pub(super) categories: [(&'static str, &'static str); 8],
-    pub(super) updates: &'static str,
-    pub(super) questions: &'static str,
-    pub(super) request: &'static str,
-    pub(super) request_lead: &'static str,
-    pub(super) name: &'static str,
-    pub(super) email: &'static str,
-    pub(super) company: &'static str,
-    pub(super) purpose: &'static str,
-    pub(super) optional: &'static str,
-    pub(super) request_note: &'static str,
-    pub(super) requested: &'static str,
-    pub(super) reclaim: &'static str,
-    pub(super) reclaim_lead: &'static str,
-    pub(super) reclaim_button: &'static str,
-    pub(super) reclaimed: &'static str,
-    pub(super) subscribe: &'static str,
-    pub(super) subscribe_lead: &'static str,
-    pub(super) subscribe_button: &'static str,
-    pub(super) subscribed: &'static str,
-    pub(super) needs_script: &'static str,
-    pub(super) missing: &'static str,
-    pub(super) missing_text: &'static str,
+/// A language of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    English,
+    German,
 }
 
+/// Turns the catalogue into one method for each entry. An entry with parameters is formatted with them.
+macro_rules! catalogue {
+    ($($name:ident $(($($parameter:ident),+))?: $english:literal, $german:literal;)*) => {
+        impl Words { $(catalogue!(@method $name $(($($parameter),+))? $english $german);)* }
+    };
+    (@method $name:ident $english:literal $german:literal) => {
+        pub(crate) fn $name(self) -> &'static str {
+            match self { Self::English => $english, Self::German => $german }
+        }
+    };
+    (@method $name:ident ($($parameter:ident),+) $english:literal $german:literal) => {
+        pub(crate) fn $name(self, $($parameter: impl Display),+) -> String {
+            match self { Self::English => format!($english), Self::German => format!($german) }
+        }
+    };
+}
+
+catalogue! {
+    language: "en", "de";
+
+    // The page of a portal.
+    title(name): "Security at {name} · Trust portal", "Sicherheit bei {name} · Trust-Portal";
+    heading(name): "Security at {name}", "Sicherheit bei {name}";
+    summary(name):
+        "Security and compliance at {name}: frameworks, certificates, policies and sub-processors.",
+        "Sicherheit und Compliance bei {name}: Rahmenwerke, Zertifikate, Richtlinien und Unterauftragsverarbeiter.";
+    skip: "Skip to content", "Zum Inhalt springen";
+    has_access: "Already have access?", "Sie haben schon Zugang?";
+    questions_to: "Questions:", "Fragen:";
+    started: "Started", "Begonnen";
+    in_progress: "In progress", "In Arbeit";
+    compliant: "Compliant", "Konform";
+    frameworks: "Frameworks", "Rahmenwerke";
+    documents: "Documents", "Dokumente";
+    no_documents: "No documents can be requested yet.", "Noch lassen sich keine Dokumente anfragen.";
+    certificate(title): "{title} certificate", "Zertifikat {title}";
+    kind_certificate: "Certificate, PDF", "Zertifikat, PDF";
+    kind_policy: "Policy, PDF", "Richtlinie, PDF";
+    public: "public", "öffentlich";
+    behind_nda: "after a confidentiality agreement", "nach einer Vertraulichkeitsvereinbarung";
+    on_request: "on request", "auf Anfrage";
+    download: "Download", "Herunterladen";
+    download_of(title): "Download {title}", "{title} herunterladen";
+    ask: "Request", "Anfragen";
+    ask_for(title): "Request access to {title}", "Zugang zu {title} anfragen";
+    sub_processors: "Sub-processors", "Unterauftragsverarbeiter";
+    updates: "Updates", "Neuigkeiten";
+    questions: "Questions", "Fragen";
+    cloud: "Cloud", "Cloud";
+    infrastructure: "Infrastructure", "Infrastruktur";
+    software: "Software as a service", "Software as a Service";
+    finance: "Finance", "Finanzen";
+    marketing: "Marketing", "Marketing";
+    sales: "Sales", "Vertrieb";
+    hr: "Human resources", "Personal";
+    other: "Other", "Sonstiges";
+
+    // Its forms.
+    request: "Request access", "Zugang anfragen";
+    request_lead: "One request covers all documents.", "Eine Anfrage gilt für alle Dokumente.";
+    name: "Your name", "Ihr Name";
+    email: "Work email", "Geschäftliche E-Mail";
+    company: "Company", "Unternehmen";
+    purpose: "What you need them for", "Wofür Sie die Dokumente brauchen";
+    optional: "(optional)", "(optional)";
+    also: "Documents on request", "Dokumente auf Anfrage";
+    request_note:
+        "You will sign a confidentiality agreement first. Every page carries your name and email.",
+        "Sie unterzeichnen zuerst eine Vertraulichkeitsvereinbarung. Jede Seite trägt Ihren Namen und Ihre E-Mail-Adresse.";
+    requested:
+        "Your request has arrived. The answer comes by email.",
+        "Ihre Anfrage ist angekommen. Die Antwort kommt per E-Mail.";
+    reclaim: "Already have access?", "Sie haben schon Zugang?";
+    reclaim_lead:
+        "A new link to the documents is sent to the address that has access.",
+        "Ein neuer Link zu den Dokumenten geht an die Adresse, die Zugang hat.";
+    reclaim_button: "Send me a link", "Link senden";
+    reclaimed:
+        "If this address has access, a link is on its way to it.",
+        "Hat diese Adresse Zugang, ist ein Link an sie unterwegs.";
+    subscribe: "Get updates", "Neuigkeiten erhalten";
+    subscribe_lead:
+        "An email whenever there is news on this page.",
+        "Eine E-Mail, sobald es auf dieser Seite etwas Neues gibt.";
+    subscribe_button: "Subscribe", "Abonnieren";
+    subscribed:
+        "Follow the link in the email to confirm the subscription.",
+        "Bestätigen Sie das Abonnement mit dem Link in der E-Mail.";
+    needs_script: "Sending this form needs JavaScript.", "Dieses Formular braucht JavaScript.";
+
+    // Said by the script.
+    unreachable:
+        "The server did not answer. What you typed is still here; try again.",
+        "Der Server hat nicht geantwortet. Ihre Eingaben sind noch da; versuchen Sie es erneut.";
+    required: "Enter this.", "Diese Angabe fehlt.";
+    invalid_email:
+        "Enter an email address such as name@company.com.",
+        "Geben Sie eine E-Mail-Adresse an, etwa name@firma.de.";
+    not_accepted: "Tick the box to agree.", "Setzen Sie den Haken, um zuzustimmen.";
+    preparing: "Preparing", "Wird vorbereitet";
+
+    // Errors.
+    missing: "Nothing here", "Nicht gefunden";
+    missing_text:
+        "There is no published trust portal at this address.",
+        "Unter dieser Adresse gibt es kein veröffentlichtes Trust-Portal.";
+    invalid_link: "This link cannot be used", "Dieser Link lässt sich nicht verwenden";
+
+    // The agreement.
+    agreement: "Confidentiality agreement", "Vertraulichkeitsvereinbarung";
+    agreement_for(company, name, email):
+        "{company} asks {name} ({email}) to agree to this text.",
+        "{company} bittet {name} ({email}), diesem Text zuzustimmen.";
+    agreement_text: "Text of the agreement", "Text der Vereinbarung";
+    sign: "Sign the agreement", "Vereinbarung unterzeichnen";
+    lasts_one_day(until):
+        "Access lasts 1 day from your signature. The link works until {until}.",
+        "Der Zugang gilt ab Ihrer Unterschrift einen Tag. Der Link gilt bis zum {until}.";
+    lasts(days, until):
+        "Access lasts {days} days from your signature. The link works until {until}.",
+        "Der Zugang gilt ab Ihrer Unterschrift {days} Tage. Der Link gilt bis zum {until}.";
+    signed_before:
+        "This agreement is signed already. Confirm it again to open the documents.",
+        "Diese Vereinbarung ist schon unterzeichnet. Bestätigen Sie sie erneut, um die Dokumente zu öffnen.";
+    full_name: "Full name", "Vor- und Nachname";
+    signer_email: "Email", "E-Mail";
+    signer_email_help:
+        "The address that asked for access.",
+        "Die Adresse, mit der der Zugang angefragt wurde.";
+    agree: "I have read this text and agree to it", "Ich habe diesen Text gelesen und stimme ihm zu";
+    sign_button: "Sign agreement", "Vereinbarung unterzeichnen";
+    agreement_pdf: "Open as PDF", "Als PDF öffnen";
+    signed: "Signed", "Unterzeichnet";
+    signed_text:
+        "You can read the documents now. The link has also been sent to you by email.",
+        "Sie können die Dokumente jetzt lesen. Der Link wurde Ihnen auch per E-Mail gesendet.";
+    open_documents: "Open the documents", "Dokumente öffnen";
+    download_agreement: "Download the signed agreement", "Unterzeichnete Vereinbarung herunterladen";
+
+    // Reading the documents.
+    documents_of(company): "Documents of {company}", "Dokumente von {company}";
+    reader(name, email, until):
+        "For {name} ({email}), until {until}. Every page you download carries your name.",
+        "Für {name} ({email}), bis {until}. Jede heruntergeladene Seite trägt Ihren Namen.";
+    certificates: "Certificates", "Zertifikate";
+    policies: "Policies", "Richtlinien";
+    version(number, day): "Version {number}, {day}", "Version {number}, {day}";
+    all_policies: "All policies as one PDF", "Alle Richtlinien in einem PDF";
+    not_a_file:
+        "Ask for it: this file cannot carry your name",
+        "Auf Anfrage: Diese Datei kann Ihren Namen nicht tragen";
+    nothing_to_read: "There are no documents yet.", "Es gibt noch keine Dokumente.";
+
+    // Subscriptions.
+    confirm: "Confirm your subscription", "Abonnement bestätigen";
+    confirm_text: "You will get an email when there is news.", "Sie erhalten eine E-Mail, sobald es Neuigkeiten gibt.";
+    confirm_button: "Confirm subscription", "Abonnement bestätigen";
+    confirmed:
+        "You are subscribed. Each email has a link to unsubscribe.",
+        "Ihr Abonnement ist bestätigt. Jede E-Mail enthält einen Link zum Abbestellen.";
+    leave: "Unsubscribe", "Abbestellen";
+    leave_text:
+        "You will get no more emails about news of this trust portal.",
+        "Sie erhalten keine E-Mails über Neuigkeiten dieses Trust-Portals mehr.";
+    left:
+        "You are unsubscribed. Your address is forgotten.",
+        "Ihr Abonnement ist beendet. Ihre Adresse wurde gelöscht.";
+}
+
+const MONTHS: [(&str, &str); 12] = [
+    ("Jan", "Januar"),
+    ("Feb", "Februar"),
+    ("Mar", "März"),
+    ("Apr", "April"),
+    ("May", "Mai"),
+    ("Jun", "Juni"),
+    ("Jul", "Juli"),
+    ("Aug", "August"),
+    ("Sep", "September"),
+    ("Oct", "Oktober"),
+    ("Nov", "November"),
+    ("Dec", "Dezember"),
+];
+
 impl Words {
-    pub(super) fn progress(&self, status: Progress) -> &'static str {
+    /// Returns the best language of `Accept-Language`; English if none matches.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let accepted = listed(headers, &header::ACCEPT_LANGUAGE).filter_map(|(tag, weight)| {
+            match tag.split('-').next() {
+                Some(tag) if tag.eq_ignore_ascii_case("de") => Some((Self::German, weight)),
+                Some(tag) if tag.eq_ignore_ascii_case("en") => Some((Self::English, weight)),
+                _ => None,
+            }
+        });
+        // The first of equal weights wins.
+        let best = accepted.fold(None, |best: Option<(Self, f32)>, next| match best {
+            Some(best) if best.1 >= next.1 => Some(best),
+            _ => Some(next),
+        });
+        best.map_or(Self::English, |(words, _)| words)
+    }
+
+    /// The form in which a portal's page is cached.
+    pub(super) fn form(self) -> Form {
+        match self {
+            Self::English => Form::English,
+            Self::German => Form::German,
+        }
+    }
+
+    pub(super) fn progress(self, status: Progress) -> &'static str {
         match status {
-            Progress::Started => self.started,
-            Progress::InProgress => self.in_progress,
-            Progress::Compliant => self.compliant,
+            Progress::Started => self.started(),
+            Progress::InProgress => self.in_progress(),
+            Progress::Compliant => self.compliant(),
         }
     }
 
     /// Returns the name of a vendor category; an unknown category is returned unchanged.
-    pub(super) fn category<'a>(&self, word: &'a str) -> &'a str {
-        self.categories.iter().find(|(known, _)| *known == word).map_or(word, |(_, text)| *text)
+    pub(super) fn category(self, word: &str) -> &str {
+        match word {
+            "cloud" => self.cloud(),
+            "infrastructure" => self.infrastructure(),
+            "software_as_a_service" => self.software(),
+            "finance" => self.finance(),
+            "marketing" => self.marketing(),
+            "sales" => self.sales(),
+            "hr" => self.hr(),
+            "other" => self.other(),
+            unknown => unknown,
+        }
     }
 
     /// Formats a stored date, such as "15 Nov 2026".
-    pub(super) fn day(&self, date: &str) -> String {
+    pub(super) fn day(self, date: &str) -> String {
         let mut parts = date.splitn(3, '-');
         let (year, month, day) = (parts.next(), parts.next(), parts.next());
         let number = |text: Option<&str>| text.and_then(|text| text.parse::<usize>().ok());
-        let month = number(month).and_then(|month| self.months.get(month.checked_sub(1)?));
+        let month = number(month).and_then(|month| MONTHS.get(month.checked_sub(1)?));
         match (year, month, number(day)) {
-            (Some(year), Some(month), Some(day)) => format!("{day}{month} {year}"),
+            (Some(year), Some((english, german)), Some(day)) => match self {
+                Self::English => format!("{day} {english} {year}"),
+                Self::German => format!("{day}. {german} {year}"),
+            },
             _ => date.to_owned(),
         }
     }
-}
-
-static EN: Words = Words {
-    language: "en",
-    form: Form::English,
-    months: [" Jan", " Feb", " Mar", " Apr", " May", " Jun", " Jul", " Aug", " Sep", " Oct", " Nov", " Dec"],
-    title: |name| format!("Security at {name} · Trust portal"),
-    heading: |name| format!("Security at {name}"),
-    summary: |name| {
-        format!("Security and compliance at {name}: frameworks, certificates, policies and sub-processors.")
-    },
-    skip: "Skip to content",
-    has_access: "Already have access?",
-    questions_to: "Questions:",
-    started: "Started",
-    in_progress: "In progress",
-    compliant: "Compliant",
-    frameworks: "Frameworks",
-    documents: "Documents",
-    no_documents: "No documents can be requested yet.",
-    certificate: |title| format!("{title} certificate"),
-    kind_certificate: "Certificate, PDF",
-    kind_policy: "Policy, PDF",
-    public: "public",
-    behind_nda: "after a confidentiality agreement",
-    on_request: "on request",
-    download: "Download",
-    download_of: |title| format!("Download {title}"),
-    also: "Documents on request",
-    ask: "Request",
-    ask_for: |title| format!("Request access to {title}"),
-    sub_processors: "Sub-processors",
-    categories: [
-        ("cloud", "Cloud"),
-        ("infrastructure", "Infrastructure"),
-        ("software_as_a_service", "Software as a service"),
-        ("finance", "Finance"),
-        ("marketing", "Marketing"),
-        ("sales", "Sales"),
-        ("hr", "Human resources"),
-        ("other", "Other"),
-    ],
-    updates: "Updates",
-    questions: "Questions",
-    request: "Request access",
-    request_lead: "One request covers all documents.",
-    name: "Your name",
-    email: "Work email",
-    company: "Company",
-    purpose: "What you need them for",
-    optional: "(optional)",
-    request_note: "You will sign a confidentiality agreement first. Every page carries your name and email.",
-    requested: "Your request has arrived. The answer comes by email.",
-    reclaim: "Already have access?",
-    reclaim_lead: "A new link to the documents is sent to the address that has access.",
-    reclaim_button: "Send me a link",
-    reclaimed: "If this address has access, a link is on its way to it.",
-    subscribe: "Get updates",
-    subscribe_lead: "An email whenever there is news on this page.",
-    subscribe_button: "Subscribe",
-    subscribed: "Follow the link in the email to confirm the subscription.",
-    needs_script: "Sending this form needs JavaScript.",
-    missing: "Nothing here",
-    missing_text: "There is no published trust portal at this address.",
-};
-
-static DE: Words = Words {
-    language: "de",
-    form: Form::German,
-    months: [
-        ". Januar",
-        ". Februar",
-        ". März",
-        ". April",
-        ". Mai",
-        ". Juni",
-        ". Juli",
-        ". August",
-        ". September",
-        ". Oktober",
-        ". November",
-        ". Dezember",
-    ],
-    title: |name| format!("Sicherheit bei {name} · Trust-Portal"),
-    heading: |name| format!("Sicherheit bei {name}"),
-    summary: |name| {
-        format!(
-            "Sicherheit und Compliance bei {name}: Rahmenwerke, Zertifikate, Richtlinien und Unterauftragsverarbeiter."
-        )
-    },
-    skip: "Zum Inhalt springen",
-    has_access: "Sie haben schon Zugang?",
-    questions_to: "Fragen:",
-    started: "Begonnen",
-    in_progress: "In Arbeit",
-    compliant: "Konform",
-    frameworks: "Rahmenwerke",
-    documents: "Dokumente",
-    no_documents: "Noch lassen sich keine Dokumente anfragen.",
-    certificate: |title| format!("Zertifikat {title}"),
-    kind_certificate: "Zertifikat, PDF",
-    kind_policy: "Richtlinie, PDF",
-    public: "öffentlich",
-    behind_nda: "nach einer Vertraulichkeitsvereinbarung",
-    on_request: "auf Anfrage",
-    download: "Herunterladen",
-    download_of: |title| format!("{title} herunterladen"),
-    also: "Dokumente auf Anfrage",
-    ask: "Anfragen",
-    ask_for: |title| format!("Zugang zu {title} anfragen"),
-    sub_processors: "Unterauftragsverarbeiter",
-    categories: [
-        ("cloud", "Cloud"),
-        ("infrastructure", "Infrastruktur"),
-        ("software_as_a_service", "Software as a Service"),
-        ("finance", "Finanzen"),
-        ("marketing", "Marketing"),
-        ("sales", "Vertrieb"),
-        ("hr", "Personal"),
-        ("other", "Sonstiges"),
-    ],
-    updates: "Neuigkeiten",
-    questions: "Fragen",
-    request: "Zugang anfragen",
-    request_lead: "Eine Anfrage gilt für alle Dokumente.",
-    name: "Ihr Name",
-    email: "Geschäftliche E-Mail",
-    company: "Unternehmen",
-    purpose: "Wofür Sie die Dokumente brauchen",
-    optional: "(optional)",
-    request_note: "Sie unterzeichnen zuerst eine Vertraulichkeitsvereinbarung. Jede Seite trägt Ihren Namen und Ihre E-Mail-Adresse.",
-    requested: "Ihre Anfrage ist angekommen. Die Antwort kommt per E-Mail.",
-    reclaim: "Sie haben schon Zugang?",
-    reclaim_lead: "Ein neuer Link zu den Dokumenten geht an die Adresse, die Zugang hat.",
-    reclaim_button: "Link senden",
-    reclaimed: "Hat diese Adresse Zugang, ist ein Link an sie unterwegs.",
-    subscribe: "Neuigkeiten erhalten",
-    subscribe_lead: "Eine E-Mail, sobald es auf dieser Seite etwas Neues gibt.",
-    subscribe_button: "Abonnieren",
-    subscribed: "Bestätigen Sie das Abonnement mit dem Link in der E-Mail.",
-    needs_script: "Dieses Formular braucht JavaScript.",
-    missing: "Nicht gefunden",
-    missing_text: "Unter dieser Adresse gibt es kein veröffentlichtes Trust-Portal.",
-};
-
-/// Returns the texts in the best language of `Accept-Language`; English if none matches.
-pub(super) fn of(headers: &HeaderMap) -> &'static Words {
-    let wanted =
-        listed(headers, &header::ACCEPT_LANGUAGE).filter_map(|(tag, weight)| match tag.split('-').next() {
-            Some(tag) if tag.eq_ignore_ascii_case("de") => Some((&DE, weight)),
-            Some(tag) if tag.eq_ignore_ascii_case("en") => Some((&EN, weight)),
-            _ => None,
-        });
-    // The first of equal weights wins.
-    let best = wanted.fold(None, |best: Option<(&'static Words, f32)>, next| match best {
-        Some(best) if best.1 >= next.1 => Some(best),
-        _ => Some(next),
-    });
-    best.map_or(&EN, |(words, _)| words)
 }
 
 #[cfg(test)]
@@ -251,7 +270,7 @@ mod tests {
     fn language(accepted: &'static str) -> &'static str {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT_LANGUAGE, http::HeaderValue::from_static(accepted));
-        of(&headers).language
+        Words::of(&headers).language()
     }
 
     #[test]
@@ -271,8 +290,8 @@ mod tests {
 
     #[test]
     fn days_are_written_out() {
-        assert_eq!(EN.day("2026-11-05"), "5 Nov 2026");
-        assert_eq!(DE.day("2026-03-15"), "15. März 2026");
-        assert_eq!(EN.day("soon"), "soon");
+        assert_eq!(Words::English.day("2026-11-05"), "5 Nov 2026");
+        assert_eq!(Words::German.day("2026-03-15"), "15. März 2026");
+        assert_eq!(Words::English.day("soon"), "soon");
     }
 }
