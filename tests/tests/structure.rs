@@ -163,6 +163,26 @@ fn the_core_and_the_registers_know_no_feature() {
     }
 }
 
+/// Calls that only `net` makes, so that all outgoing connections trust, resolve and redirect in the same way.
+const ONLY_IN_NET: &[&str] =
+    &["Client::builder", "NameServerConfig", "TokioResolver::builder", "load_native_certs"];
+
+#[test]
+fn only_net_sets_up_connections() {
+    for entry in fs::read_dir(crates()).expect("crates") {
+        let path = entry.expect("a crate").path();
+        for (module, text) in modules(&path.join("src")) {
+            let found = ONLY_IN_NET.iter().find(|call| text.contains(**call));
+            assert!(
+                path.ends_with("net") || found.is_none(),
+                "{}/{}: {found:?} belongs to net",
+                path.display(),
+                module.join("/")
+            );
+        }
+    }
+}
+
 #[test]
 fn the_large_crates_are_short_at_the_top() {
     for name in ["app", "api", "domain"] {

@@ -1,11 +1,12 @@
 //! Parses Anthropic's streamed messages. Each event has a type, and new types may appear at any time; only text is
 //! read, so thinking and tool use are skipped.
 
+use attestry_net::Secret;
 use serde::Deserialize;
 
+use crate::Failure;
 use crate::answer::{End, Step};
 use crate::problem::Problem;
-use crate::{Failure, Key};
 
 #[derive(Deserialize)]
 struct Head {
@@ -75,7 +76,7 @@ struct Message {
 }
 
 /// Parses the data of one event.
-pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
+pub(crate) fn read(data: &[u8], key: Option<&Secret>) -> Step {
     let step = serde_json::from_slice::<Head>(data).and_then(|head| match head.kind {
         Kind::ContentBlockDelta => {
             let block = serde_json::from_slice::<BlockDelta>(data)?.delta;
@@ -96,7 +97,7 @@ pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
 }
 
 /// Parses an answer that was not streamed although streaming was requested.
-pub(crate) fn whole(body: &[u8], key: Option<&Key>) -> Step {
+pub(crate) fn whole(body: &[u8], key: Option<&Secret>) -> Step {
     let step = serde_json::from_slice::<Head>(body).and_then(|head| match head.kind {
         Kind::Message => {
             let message = serde_json::from_slice::<Message>(body)?;

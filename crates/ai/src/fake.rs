@@ -7,13 +7,14 @@ mod serve;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use attestry_net::Secret;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use url::Url;
 
-use crate::{Error, Key, Kind, Settings};
+use crate::{Error, Kind, Settings};
 
 pub use reply::Reply;
 
@@ -89,7 +90,7 @@ impl FakeProvider {
     pub fn settings(&self) -> Result<Settings, Error> {
         let mut settings = Settings::new(self.kind, MODEL)?;
         settings.base_url = Url::parse(&self.base_url()).map_err(|_| Error::BaseUrl)?;
-        settings.key = Some(Key::new(KEY));
+        settings.key = Some(Secret::new(KEY));
         Ok(settings)
     }
 

@@ -20,7 +20,7 @@ mod settings;
 pub use answer::Answer;
 pub use failure::{Failure, Wait};
 pub use provider::Provider;
-pub use settings::{Error, Key, Kind, Settings};
+pub use settings::{Error, Kind, Settings};
 
 /// The input of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! Parses chat completions streamed by OpenAI and compatible providers. Chunks may have no choices, and deltas no
 //! text; reasoning (`reasoning_content` and the like) is not part of the answer.
 
+use attestry_net::Secret;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::Failure;
 use crate::answer::{End, Step};
 use crate::problem::{Problem, clean};
-use crate::{Failure, Key};
 
 #[derive(Deserialize)]
 struct Chunk<'a> {
@@ -47,7 +48,7 @@ enum Finish {
 }
 
 /// Parses the data of one event.
-pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
+pub(crate) fn read(data: &[u8], key: Option<&Secret>) -> Step {
     if data == b"[DONE]" {
         return Step::ended(End::Complete);
     }
@@ -70,7 +71,7 @@ pub(crate) fn read(data: &[u8], key: Option<&Key>) -> Step {
 }
 
 /// Parses an answer that was not streamed although streaming was requested.
-pub(crate) fn whole(body: &[u8], key: Option<&Key>) -> Step {
+pub(crate) fn whole(body: &[u8], key: Option<&Secret>) -> Step {
     let is_answer =
         |chunk: Chunk<'_>| chunk.error.is_some() || chunk.choices.is_some_and(|choices| !choices.is_empty());
     if serde_json::from_slice(body).is_ok_and(is_answer) {
@@ -80,7 +81,7 @@ pub(crate) fn whole(body: &[u8], key: Option<&Key>) -> Step {
     }
 }
 
-fn step(choice: Choice<'_>, key: Option<&Key>) -> Step {
+fn step(choice: Choice<'_>, key: Option<&Secret>) -> Step {
     let part = choice.delta.or(choice.message);
     let (content, refusal) = part.map_or((None, None), |part| (part.content, part.refusal));
     if let Some(refusal) = refusal.filter(|refusal| !refusal.is_empty()) {

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use attestry_net::Secret;
 use serde_json::Value;
 
-use crate::{Failure, Key};
+use crate::Failure;
 
 /// The maximum number of characters of a provider's message that are passed on.
 const MESSAGE: usize = 300;
@@ -20,7 +21,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// Parses the body of an error response or the data of an error event.
-    pub(crate) fn read(body: &[u8], key: Option<&Key>) -> Self {
+    pub(crate) fn read(body: &[u8], key: Option<&Secret>) -> Self {
         let Ok(whole) = serde_json::from_slice::<Value>(body) else {
             return Self { names: Vec::new(), message: plain(body).and_then(|text| clean(text, key)) };
         };
@@ -79,7 +80,7 @@ fn plain(body: &[u8]) -> Option<&str> {
 }
 
 /// Shortens a message to one line and removes the key and anything like a part of it.
-pub(crate) fn clean(text: &str, key: Option<&Key>) -> Option<String> {
+pub(crate) fn clean(text: &str, key: Option<&Secret>) -> Option<String> {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
@@ -99,8 +100,8 @@ pub(crate) fn clean(text: &str, key: Option<&Key>) -> Option<String> {
 
 /// Returns true if a word contains a long part of the key, or a masked one: providers often repeat a key as
 /// `sk-ab*****yz`.
-fn shows_key(word: &str, key: Option<&Key>) -> bool {
-    let Some(key) = key.map(Key::as_str) else { return false };
+fn shows_key(word: &str, key: Option<&Secret>) -> bool {
+    let Some(key) = key.map(Secret::as_str) else { return false };
     let part = key.len().min(PART_OF_KEY + 1);
     word.contains("***")
         || (0..=key.len() - part).filter_map(|at| key.get(at..at + part)).any(|part| word.contains(part))
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_key_is_never_repeated() {
-        let key = Key::new("sk-proj-0123456789abcdef");
+        let key = Secret::new("sk-proj-0123456789abcdef");
         for text in [
             "Incorrect API key provided: sk-proj-0123456789abcdef. Find yours.",
             "Incorrect API key provided: sk-proj-********cdef. Find yours.",
@@ -159,7 +160,7 @@ mod tests {
                 Some("Incorrect API key provided: [key] Find yours")
             );
         }
-        assert_eq!(clean("not abc!", Some(&Key::new("abc"))).as_deref(), Some("not [key]"));
+        assert_eq!(clean("not abc!", Some(&Secret::new("abc"))).as_deref(), Some("not [key]"));
     }
 
     #[test]

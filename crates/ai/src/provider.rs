@@ -1,14 +1,14 @@
 //! The client of one provider: sends a request, and retries while that can help and no text has arrived.
 
-use std::error::Error as _;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use attestry_net::http::{self, root_cause};
 use bytes::Bytes;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, Response, redirect, retry};
+use reqwest::{Client, Response, retry};
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
@@ -57,7 +57,14 @@ impl Provider {
             *time = (*time).min(MAX_TIMEOUT);
         }
         let (endpoint, headers) = (request::endpoint(&settings)?, request::headers(&settings)?);
-        let client = client(&settings, endpoint.scheme() == "https")?;
+        let client = http::client(&endpoint)
+            .connect_timeout(settings.connect_timeout)
+            // One connection per answer: closing it stops the answer, and no answer waits for another.
+            .http1_only()
+            // Retries are decided here.
+            .retry(retry::never())
+            .build()
+            .map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))?;
         let completion_tokens = AtomicBool::new(false);
         Ok(Self(Arc::new(Shared { settings, endpoint, client, headers, completion_tokens })))
     }
@@ -100,27 +107,6 @@ impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Provider").field(&self.0.settings).finish()
     }
-}
-
-fn client(settings: &Settings, encrypted: bool) -> Result<Client, Error> {
-    let mut builder = Client::builder()
-        .user_agent(concat!("attestry/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(settings.connect_timeout)
-        // One connection per answer: closing it stops the answer, and no answer waits for another.
-        .http1_only()
-        // The key is only for the configured host, and retries are decided here.
-        .redirect(redirect::Policy::none())
-        .retry(retry::never())
-        // Other crates may enable these features.
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate();
-    if !encrypted {
-        // A local model needs no certificate authorities, and there may be none.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build().map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))
 }
 
 impl Shared {
@@ -206,10 +192,8 @@ impl Shared {
         if error.is_connect() && error.is_timeout() {
             return self.timed_out(Wait::Connect);
         }
-        let host = self.endpoint.host_str().unwrap_or_default();
-        let host = self.endpoint.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let reason = root_cause(error).and_then(|reason| clean(&reason, self.settings.key.as_ref()));
-        Failure::Unreachable { host, reason }
+        Failure::Unreachable { host: http::host(&self.endpoint), reason }
     }
 
     pub(crate) fn timed_out(&self, wait: Wait) -> Failure {
@@ -221,16 +205,6 @@ impl Shared {
         };
         Failure::TimedOut { wait, after }
     }
-}
-
-/// The innermost cause, which contains no URL.
-fn root_cause(error: reqwest::Error) -> Option<String> {
-    let error = error.without_url();
-    let mut cause = error.source()?;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    Some(cause.to_string())
 }
 
 fn is_compressed(response: &Response) -> bool {

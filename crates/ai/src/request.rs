@@ -54,13 +54,12 @@ pub(crate) fn headers(settings: &Settings) -> Result<HeaderMap, Error> {
         headers.insert(name, HeaderValue::from_static(ANTHROPIC_VERSION));
     }
     if let Some(key) = &settings.key {
-        match settings.kind {
-            Kind::OpenAi if is_azure(&settings.base_url) => {
-                headers.insert(HeaderName::from_static("api-key"), key.header("")?)
-            }
-            Kind::OpenAi => headers.insert(AUTHORIZATION, key.header("Bearer ")?),
-            Kind::Anthropic => headers.insert(HeaderName::from_static("x-api-key"), key.header("")?),
+        let (name, prefix) = match settings.kind {
+            Kind::OpenAi if is_azure(&settings.base_url) => (HeaderName::from_static("api-key"), ""),
+            Kind::OpenAi => (AUTHORIZATION, "Bearer "),
+            Kind::Anthropic => (HeaderName::from_static("x-api-key"), ""),
         };
+        headers.insert(name, key.header(prefix).ok_or(Error::Key)?);
     }
     Ok(headers)
 }
@@ -118,13 +117,14 @@ pub(crate) fn body(
 
 #[cfg(test)]
 mod tests {
+    use attestry_net::Secret;
+
     use super::*;
-    use crate::Key;
 
     fn settings(kind: Kind, base_url: &str) -> Settings {
         let mut settings = Settings::new(kind, "a-model").unwrap();
         settings.base_url = Url::parse(base_url).unwrap();
-        settings.key = Some(Key::new("sk-secret"));
+        settings.key = Some(Secret::new("sk-secret"));
         settings
     }
 

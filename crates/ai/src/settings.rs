@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
+use attestry_net::Secret;
 use url::Url;
 
 /// The protocol of a provider.
@@ -47,37 +47,6 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The provider's API key. It is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
-
-impl Key {
-    /// Creates a key without surrounding white space: a key read from a file often ends in a line break.
-    pub fn new(key: &str) -> Self {
-        Self(key.trim().to_owned())
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The header value, marked as sensitive so that `Debug` never prints it.
-    pub(crate) fn header(&self, prefix: &str) -> Result<HeaderValue, Error> {
-        if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Error::Key);
-        }
-        let mut value = HeaderValue::try_from(format!("{prefix}{}", self.0)).map_err(|_| Error::Key)?;
-        value.set_sensitive(true);
-        Ok(value)
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(hidden)")
-    }
-}
-
 #[derive(Clone)]
 pub struct Settings {
     pub kind: Kind,
@@ -85,8 +54,8 @@ pub struct Settings {
     /// `http://localhost:11434/v1`, or an Azure deployment such as
     /// `https://NAME.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21`. A query is preserved.
     pub base_url: Url,
-    /// `None` for a provider that needs no key, such as Ollama and vLLM.
-    pub key: Option<Key>,
+    /// The API key; `None` for a provider that needs none, such as Ollama and vLLM.
+    pub key: Option<Secret>,
     pub model: String,
     /// The maximum number of tokens of an answer.
     pub max_tokens: u32,
@@ -169,24 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_one_word_and_stays_hidden() {
-        let key = Key::new(" sk-secret\n");
-        let header = key.header("Bearer ").unwrap();
-        assert_eq!(header, "Bearer sk-secret");
-        assert_eq!(format!("{key:?} {header:?}"), "Key(hidden) Sensitive");
-        for wrong in ["", " ", "two words", "schlüssel", "a\nb"] {
-            assert_eq!(Key::new(wrong).header(""), Err(Error::Key), "{wrong:?}");
-        }
-    }
-
-    #[test]
     fn settings_hide_the_key_and_the_query() {
         let mut settings = Settings::new(Kind::OpenAi, "gpt-4o").unwrap();
-        settings.key = Some(Key::new("sk-secret"));
+        settings.key = Some(Secret::new("sk-secret"));
         settings.base_url = Url::parse("https://ai.example.com/v1?subscription-key=sk-secret").unwrap();
         assert_eq!(
             format!("{settings:?}"),
-            r#"Settings { kind: OpenAi, base_url: "https://ai.example.com/v1", key: Some(Key(hidden)), model: "gpt-4o", max_tokens: 8192, .. }"#
+            r#"Settings { kind: OpenAi, base_url: "https://ai.example.com/v1", key: Some(Secret(hidden)), model: "gpt-4o", max_tokens: 8192, .. }"#
         );
     }
 }

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use attestry_net::tls;
 use percent_encoding::percent_decode_str;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
@@ -128,28 +129,25 @@ pub(crate) fn parse(url: &str) -> Result<(tokio_postgres::Config, MakeRustlsConn
 }
 
 fn client_config(verified: bool, authorities: Option<&str>) -> Result<ClientConfig, Error> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(error.to_string()))?;
+    let provider = tls::provider();
+    let builder = tls::client(&provider).map_err(|error| wrong(error.to_string()))?;
     if !verified {
         return Ok(builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(EncryptOnly(provider)))
             .with_no_client_auth());
     }
-    let mut roots = RootCertStore::empty();
-    match authorities {
+    let roots = match authorities {
         Some(path) => {
             let certificates = CertificateDer::pem_file_iter(path)
                 .and_then(Iterator::collect::<Result<Vec<_>, _>>)
                 .map_err(|error| wrong(format!("sslrootcert={path} cannot be read: {error}")))?;
+            let mut roots = RootCertStore::empty();
             roots.add_parsable_certificates(certificates);
+            roots
         }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-    }
+        None => tls::system_roots(),
+    };
     if roots.is_empty() {
         return Err(wrong(
             "no certificate authority to check the database's certificate with; set sslrootcert",

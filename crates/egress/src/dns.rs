@@ -1,9 +1,10 @@
 //! DNS look-ups.
 
 use attestry_domain::automations::hosts::{AllowedHosts, canonical};
+use attestry_net::dns::{format_name, is_answer};
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
-use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
+use hickory_resolver::proto::rr::{RData, Record, RecordType};
 use serde::{Deserialize, Serialize};
 use url::Host;
 
@@ -98,10 +99,6 @@ pub(crate) async fn dns(parts: &Parts, hosts: &AllowedHosts, query: DnsQuery) ->
     Ok(DnsAnswer { name, kind: query.kind, exists, records })
 }
 
-fn is_answer(code: ResponseCode) -> bool {
-    matches!(code, ResponseCode::NoError | ResponseCode::NXDomain)
-}
-
 /// Converts a record if it is of the requested type.
 fn read(record: &Record, kind: DnsType) -> Option<DnsRecord> {
     if record.record_type() != kind.of_records() {
@@ -110,9 +107,11 @@ fn read(record: &Record, kind: DnsType) -> Option<DnsRecord> {
     match &record.data {
         RData::A(address) => Some(DnsRecord::Text(address.to_string())),
         RData::AAAA(address) => Some(DnsRecord::Text(address.to_string())),
-        RData::CNAME(name) => Some(DnsRecord::Text(written(name))),
-        RData::NS(name) => Some(DnsRecord::Text(written(name))),
-        RData::MX(mx) => Some(DnsRecord::Mx { preference: mx.preference, exchange: written(&mx.exchange) }),
+        RData::CNAME(name) => Some(DnsRecord::Text(format_name(name))),
+        RData::NS(name) => Some(DnsRecord::Text(format_name(name))),
+        RData::MX(mx) => {
+            Some(DnsRecord::Mx { preference: mx.preference, exchange: format_name(&mx.exchange) })
+        }
         RData::TXT(txt) => Some(DnsRecord::Text(text(&txt.txt_data.concat()))),
         RData::CAA(caa) => Some(DnsRecord::Caa {
             critical: caa.issuer_critical,
@@ -121,11 +120,6 @@ fn read(record: &Record, kind: DnsType) -> Option<DnsRecord> {
         }),
         _ => None,
     }
-}
-
-fn written(name: &Name) -> String {
-    let name = name.to_ascii();
-    name.strip_suffix('.').filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -2,39 +2,21 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use attestry_net::dns;
 use hickory_resolver::TokioResolver;
-use hickory_resolver::config::{
-    ConnectionConfig, LookupIpStrategy, NameServerConfig, ResolveHosts, ResolverConfig,
-};
-use hickory_resolver::net::NetError;
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
 use url::Host;
 
 use crate::{Error, Parts, Refusal, address};
 
 pub(crate) fn resolver(servers: &[SocketAddr]) -> Result<TokioResolver, Error> {
-    let wrong = |error: NetError| Error::Resolver(error.to_string());
-    let mut builder = if servers.is_empty() {
-        TokioResolver::builder_tokio().map_err(wrong)?
-    } else {
-        let servers = servers.iter().map(|server| name_server(*server)).collect();
-        let config = ResolverConfig::from_name_servers(servers);
-        TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
-    };
-    let options = builder.options_mut();
-    options.use_hosts_file = if servers.is_empty() { ResolveHosts::Always } else { ResolveHosts::Never };
-    options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
-    // A look-up must return the current state.
-    options.cache_size = 0;
-    builder.build().map_err(wrong)
-}
-
-fn name_server(address: SocketAddr) -> NameServerConfig {
-    let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
-        connection.port = address.port();
-        connection
-    });
-    NameServerConfig::new(address.ip(), true, connections.into())
+    dns::resolver(servers, |options| {
+        options.use_hosts_file = if servers.is_empty() { ResolveHosts::Always } else { ResolveHosts::Never };
+        options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+        // A look-up must return the current state.
+        options.cache_size = 0;
+    })
+    .map_err(|error| Error::Resolver(error.to_string()))
 }
 
 /// Makes a name fully qualified, so that no search list is applied.

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use attestry_domain::Time;
+use attestry_net::tls;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureScheme};
 
 use crate::Error;
 
@@ -21,15 +22,14 @@ pub(crate) struct Trust {
 
 impl Trust {
     pub(crate) fn new(extra: Vec<CertificateDer<'static>>) -> Result<Self, Error> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let mut roots = tls::system_roots();
         for authority in extra {
             roots.add(authority).map_err(|error| Error::Authority(error.to_string()))?;
         }
         if roots.is_empty() {
             return Err(Error::NoAuthorities);
         }
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = tls::provider();
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .build()
             .map_err(|error| Error::Tls(error.to_string()))?;
@@ -58,11 +58,8 @@ fn config(
     provider: &Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
 ) -> Result<ClientConfig, rustls::Error> {
-    let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
-        .with_safe_default_protocol_versions()?
-        .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
+    let mut config =
+        tls::client(provider)?.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
     config.resumption = Resumption::disabled();
     Ok(config)
 }

@@ -5,9 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use attestry_net::dns::{self, format_name, is_answer};
 use hickory_resolver::TokioResolver;
-use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::config::ResolveHosts;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
@@ -295,29 +295,14 @@ impl fmt::Debug for Dns {
 }
 
 fn resolver(servers: &[SocketAddr], timeout: Duration) -> Result<TokioResolver, NetError> {
-    let mut builder = if servers.is_empty() {
-        TokioResolver::builder_tokio()?
-    } else {
-        let servers = servers.iter().map(|server| name_server(*server)).collect();
-        let config = ResolverConfig::from_name_servers(servers);
-        TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
-    };
-    let options = builder.options_mut();
-    // Looks up what browsers elsewhere find, not the hosts file of this machine.
-    options.use_hosts_file = ResolveHosts::Never;
-    options.positive_max_ttl = Some(MAX_CACHE_TTL);
-    options.negative_max_ttl = Some(MAX_NEGATIVE_CACHE_TTL);
-    // Leaves time for a second attempt.
-    options.timeout = timeout / 2;
-    builder.build()
-}
-
-fn name_server(address: SocketAddr) -> NameServerConfig {
-    let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
-        connection.port = address.port();
-        connection
-    });
-    NameServerConfig::new(address.ip(), true, connections.into())
+    dns::resolver(servers, |options| {
+        // Looks up what browsers elsewhere find, not the hosts file of this machine.
+        options.use_hosts_file = ResolveHosts::Never;
+        options.positive_max_ttl = Some(MAX_CACHE_TTL);
+        options.negative_max_ttl = Some(MAX_NEGATIVE_CACHE_TTL);
+        // Leaves time for a second attempt.
+        options.timeout = timeout / 2;
+    })
 }
 
 /// Parses a name as fully qualified, so that no search list is applied.
@@ -329,18 +314,13 @@ fn name(text: &str) -> Option<Name> {
 }
 
 fn written(name: &Name) -> String {
-    let name = name.to_lowercase().to_ascii();
-    name.strip_suffix('.').filter(|rest| !rest.is_empty()).unwrap_or(&name).to_owned()
+    format_name(&name.to_lowercase())
 }
 
 /// Strips white space and the quotation marks that some web forms leave around a value.
 fn bare(text: &[u8]) -> &[u8] {
     let text = text.trim_ascii();
     text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text)
-}
-
-fn is_answer(code: ResponseCode) -> bool {
-    matches!(code, ResponseCode::NoError | ResponseCode::NXDomain)
 }
 
 fn down(name: &Name, kind: RecordType, reason: &dyn fmt::Display) -> Failure {

@@ -15,7 +15,7 @@ mod words;
 use std::sync::Arc;
 
 pub use failure::Failure;
-pub use settings::{DnsSettings, Error, Settings, Token, VercelSettings};
+pub use settings::{DnsSettings, Error, Settings, VercelSettings};
 
 /// The label before a domain at which its challenge is looked up.
 pub const CHALLENGE_LABEL: &str = "_attestry-challenge";

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
+use attestry_net::Secret;
 use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,7 +40,8 @@ impl DnsSettings {
 pub struct VercelSettings {
     /// `https://api.vercel.com`, or a replacement for it.
     pub base_url: Url,
-    pub token: Token,
+    /// The access token.
+    pub token: Secret,
     /// The id or the name of the project with the domains.
     pub project: String,
     /// The id of the team that owns the project; if `None`, the account of the token.
@@ -51,7 +52,7 @@ pub struct VercelSettings {
 
 impl VercelSettings {
     /// Settings with Vercel's own URL and no team.
-    pub fn new(token: Token, project: impl Into<String>) -> Result<Self, Error> {
+    pub fn new(token: Secret, project: impl Into<String>) -> Result<Self, Error> {
         Ok(Self {
             base_url: Url::parse("https://api.vercel.com").map_err(|_| Error::BaseUrl)?,
             token,
@@ -75,33 +76,6 @@ impl fmt::Debug for VercelSettings {
             .field("team", &self.team)
             .field("timeout", &self.timeout)
             .finish()
-    }
-}
-
-/// The hosting provider's access token. It is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
-impl Token {
-    /// Creates a token without surrounding white space: a token read from a file often ends in a line break.
-    pub fn new(token: &str) -> Self {
-        Self(token.trim().to_owned())
-    }
-
-    /// The header value, marked as sensitive so that `Debug` never prints it.
-    pub(crate) fn header(&self) -> Result<HeaderValue, Error> {
-        if self.0.is_empty() || !self.0.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Error::Token);
-        }
-        let mut value = HeaderValue::try_from(format!("Bearer {}", self.0)).map_err(|_| Error::Token)?;
-        value.set_sensitive(true);
-        Ok(value)
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(hidden)")
     }
 }
 
@@ -133,23 +107,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_one_word_and_stays_hidden() {
-        let token = Token::new(" vc-secret\n");
-        let header = token.header().unwrap();
-        assert_eq!(header, "Bearer vc-secret");
-        assert_eq!(format!("{token:?} {header:?}"), "Token(hidden) Sensitive");
-        for wrong in ["", " ", "two words", "schlüssel", "a\nb"] {
-            assert_eq!(Token::new(wrong).header(), Err(Error::Token), "{wrong:?}");
-        }
-    }
-
-    #[test]
     fn settings_hide_what_is_secret() {
-        let mut settings = VercelSettings::new(Token::new("vc-secret"), "portal").unwrap();
+        let mut settings = VercelSettings::new(Secret::new("vc-secret"), "portal").unwrap();
         settings.base_url = Url::parse("https://me:vc-secret@vercel.example.com/?t=vc-secret").unwrap();
         assert_eq!(
             format!("{settings:?}"),
-            r#"VercelSettings { base_url: "https://me@vercel.example.com/", token: Token(hidden), project: "portal", team: None, timeout: 10s }"#
+            r#"VercelSettings { base_url: "https://me@vercel.example.com/", token: Secret(hidden), project: "portal", team: None, timeout: 10s }"#
         );
     }
 }

@@ -1,11 +1,11 @@
 //! Queries Vercel: whether its project has the domain, whether it is verified, and whether it points to Vercel.
 
-use std::error::Error as _;
 use std::pin::pin;
 use std::time::Duration;
 
+use attestry_net::http::{self, root_cause};
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, redirect};
+use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
@@ -42,8 +42,11 @@ impl Vercel {
             return Err(Error::Project);
         }
         settings.timeout = bounded(settings.timeout);
-        let authorization = settings.token.header()?;
-        let client = client(base_url.scheme() == "https")?;
+        let authorization = settings.token.header("Bearer ").ok_or(Error::Token)?;
+        let client = http::client(base_url)
+            .pool_idle_timeout(Duration::from_secs(30))
+            .build()
+            .map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))?;
         Ok(Self { client, authorization, settings })
     }
 
@@ -162,37 +165,8 @@ impl Vercel {
     }
 
     fn host(&self) -> String {
-        let host = self.settings.base_url.host_str().unwrap_or_default();
-        self.settings.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+        http::host(&self.settings.base_url)
     }
-}
-
-fn client(encrypted: bool) -> Result<Client, Error> {
-    let mut builder = Client::builder()
-        .user_agent(concat!("attestry/", env!("CARGO_PKG_VERSION")))
-        .pool_idle_timeout(Duration::from_secs(30))
-        // The token is only for the configured host.
-        .redirect(redirect::Policy::none())
-        // Other crates may enable these features.
-        .no_gzip()
-        .no_brotli()
-        .no_zstd()
-        .no_deflate();
-    if !encrypted {
-        // A local replacement for Vercel needs no certificate authorities, and there may be none.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build().map_err(|error| Error::Client(root_cause(error).unwrap_or_default()))
-}
-
-/// The innermost cause, which contains no URL.
-fn root_cause(error: reqwest::Error) -> Option<String> {
-    let error = error.without_url();
-    let mut cause = error.source()?;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    Some(cause.to_string())
 }
 
 /// Returns true if the text can be a path segment: URL parsers resolve `.` and `..`.

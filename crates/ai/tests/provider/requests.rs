@@ -1,7 +1,8 @@
 //! Requests as received by the provider.
 
 use attestry_ai::fake::{KEY, MODEL, Reply};
-use attestry_ai::{Error, Key, Kind, Prompt, Provider, Settings, Turn};
+use attestry_ai::{Error, Kind, Prompt, Provider, Settings, Turn};
+use attestry_net::Secret;
 use serde_json::json;
 
 use crate::{KINDS, meet, meet_with};
@@ -104,7 +105,7 @@ fn wrong_settings_are_told() {
     };
     assert_eq!(refused(|settings| settings.model = " ".to_owned()), Error::Model);
     assert_eq!(refused(|settings| settings.max_tokens = 0), Error::MaxTokens);
-    assert_eq!(refused(|settings| settings.key = Some(Key::new(""))), Error::Key);
-    assert_eq!(refused(|settings| settings.key = Some(Key::new("a b"))), Error::Key);
+    assert_eq!(refused(|settings| settings.key = Some(Secret::new(""))), Error::Key);
+    assert_eq!(refused(|settings| settings.key = Some(Secret::new("a b"))), Error::Key);
     assert_eq!(refused(|settings| settings.base_url.set_scheme("ws").expect("a scheme")), Error::BaseUrl);
 }

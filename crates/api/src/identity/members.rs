@@ -252,7 +252,7 @@ body! {
         role "role": required Roles = "The member's roles once the invitation is accepted.",
         department "department": optional Department = "The member's department; `none` by default.",
     }
-    example json!({"email": "ada@example.com", "name": "Ada Byron", "role": "employee"})
+    example json!({"email": "charles@example.com", "name": "Charles Babbage", "role": "employee"})
 }
 
 #[derive(Debug)]

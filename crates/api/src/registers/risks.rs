@@ -16,8 +16,17 @@ impl RegisterApi for Risk {
 
     const NAMES: Names =
         Names { schema: "Risk", one: "risk", many: "risks", deleted: Some("deletedRisk"), parameter: "id" };
-    const GIVEN: &'static [&'static str] =
-        &["title", "description", "category", "likelihood", "impact", "treatmentStrategy"];
+    const GIVEN: &'static [&'static str] = &[
+        "title",
+        "description",
+        "category",
+        "likelihood",
+        "impact",
+        "residualLikelihood",
+        "residualImpact",
+        "treatmentStrategy",
+        "assigneeId",
+    ];
 
     fn example() -> Value {
         json!({
@@ -26,7 +35,7 @@ impl RegisterApi for Risk {
             "status": "open", "likelihood": "likely", "impact": "major", "residualLikelihood": "unlikely",
             "residualImpact": "minor", "isAssessed": true, "isResidualAssessed": true,
             "treatmentStrategy": "mitigate", "treatmentStrategyDescription": "Encrypt every disk.",
-            "treatmentDecidedAt": "2026-11-15T09:30:00.000Z", "assigneeId": null, "reviewDate": "2027-05-15",
+            "treatmentDecidedAt": "2026-11-15T09:30:00.000Z", "assigneeId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "reviewDate": "2027-05-15",
             "acceptedById": null, "acceptedAt": null, "acceptedUntil": null, "acceptanceReason": null,
             "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "createdAt": "2026-11-15T09:30:00.000Z",
             "updatedAt": "2026-11-15T09:30:00.000Z", "inherentScore": 16, "residualScore": 4, "acceptanceStatus": "none"

@@ -151,7 +151,7 @@ body! {
         text "text": optional AnyText = "The news, or the answer to the question.",
         is_published "isPublished": optional bool = "True if the public sees it.",
     }
-    example json!({"isPublished": true})
+    example json!({"isPublished": false})
 }
 
 /// Changes a post of the trust portal

@@ -75,3 +75,60 @@ fn told(entry: &Entry) -> Value {
         "actor": {"type": entry.actor_type, "id": entry.actor_id, "memberId": entry.member_id}, "state": state,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::Time;
+    use attestry_domain::id::{AutomationId, EntryId, TaskId};
+    use attestry_domain::journal::GENESIS;
+
+    use super::*;
+
+    fn entry(action: &str, actor_type: ActorType, actor_id: &str) -> Entry {
+        Entry {
+            id: EntryId::from_u128(1),
+            organization_id: OrganizationId::from_u128(2),
+            sequence: 1,
+            at: Time::from_millis(0),
+            actor_type,
+            actor_id: actor_id.to_owned(),
+            member_id: None,
+            auth_type: None,
+            action: action.to_owned(),
+            entity_type: "risk".to_owned(),
+            entity_id: "rsk_1".to_owned(),
+            state: None,
+            state_hash: None,
+            request_id: "request".to_owned(),
+            ip: None,
+            hash: GENESIS,
+        }
+    }
+
+    fn listener(action: &str, number: u128) -> Listener {
+        let (automation, task) = (AutomationId::from_u128(number), TaskId::from_u128(number));
+        Listener { action: action.to_owned(), automation, task, script: 1 }
+    }
+
+    #[test]
+    fn entries_of_automations_start_no_automation() {
+        let listeners =
+            [listener("risk.created", 1), listener("risk.deleted", 2), listener("risk.created", 3)];
+        let started = |entry: Entry| -> Vec<u128> {
+            matches(&[entry], &listeners).iter().map(|(_, one)| one.task.as_u128()).collect()
+        };
+        assert_eq!(started(entry("risk.created", ActorType::Member, "mem_1")), [1, 3]);
+        assert_eq!(started(entry("risk.created", ActorType::System, "an import")), [1, 3]);
+        assert_eq!(started(entry("risk.created", ActorType::Key, "automation 1")), [1, 3], "only a name");
+        assert!(started(entry("risk.created", ActorType::System, &format!("{ACTOR}auto_1"))).is_empty());
+        assert!(started(entry("risk.updated", ActorType::Member, "mem_1")).is_empty());
+    }
+
+    #[test]
+    fn script_receives_the_state_if_there_is_one() {
+        let deleted = entry("risk.deleted", ActorType::Member, "mem_1");
+        assert_eq!(told(&deleted)["state"], Value::Null);
+        let created = Entry { state: Some(r#"{"title":"A"}"#.to_owned()), ..deleted };
+        assert_eq!(told(&created)["state"]["title"], "A");
+    }
+}

@@ -229,3 +229,59 @@ fn open_with(cipher: &LessSafeKey, purpose: &str, sealed: &[u8]) -> Result<Vec<u
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     constant_time::verify_slices_are_equal(a, b).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::clock::SystemEntropy;
+
+    use super::*;
+
+    fn keys(secret: &[u8]) -> Keys {
+        Keys::new(secret, Arc::new(SystemEntropy)).unwrap()
+    }
+
+    #[test]
+    fn sealed_data_opens_only_whole_for_its_purpose_and_with_its_key() {
+        let keys = keys(b"one secret");
+        let sealed = keys.seal("a purpose", b"plain").unwrap();
+        assert_eq!(keys.open("a purpose", &sealed).unwrap(), b"plain");
+        assert_ne!(keys.seal("a purpose", b"plain").unwrap(), sealed, "each has a nonce of its own");
+        assert!(keys.open("another purpose", &sealed).is_err());
+        assert!(self::keys(b"another secret").open("a purpose", &sealed).is_err());
+        for length in 0..sealed.len() {
+            assert!(keys.open("a purpose", &sealed[..length]).is_err(), "{length} bytes");
+        }
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert!(keys.open("a purpose", &changed).is_err(), "byte {place}");
+        }
+    }
+
+    #[test]
+    fn ticket_is_read_only_for_its_purpose() {
+        let keys = keys(b"one secret");
+        let ticket = keys.ticket("a link", &("file", 7)).unwrap();
+        assert_eq!(keys.read_ticket("a link", &ticket), Some(("file".to_owned(), 7)));
+        assert_eq!(keys.read_ticket::<(String, u8)>("another link", &ticket), None);
+        for foreign in ["", "nonsense", "not base64!", &format!("{ticket}A")] {
+            assert_eq!(keys.read_ticket::<(String, u8)>("a link", foreign), None, "{foreign:?}");
+        }
+    }
+
+    #[test]
+    fn mac_depends_on_where_its_parts_end() {
+        let keys = keys(b"one secret");
+        assert_eq!(keys.mac(&[b"ab", b"c"]), keys.mac(&[b"ab", b"c"]));
+        assert_ne!(keys.mac(&[b"ab", b"c"]), keys.mac(&[b"a", b"bc"]));
+        assert_ne!(keys.mac(&[b"abc"]), keys.mac(&[b"abc", b""]));
+    }
+
+    #[test]
+    fn code_is_four_groups_without_similar_characters() {
+        let code = keys(b"one secret").code();
+        let groups: Vec<_> = code.split('-').collect();
+        assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [4; 4], "{code}");
+        assert!(groups.concat().chars().all(|c| c.is_ascii_alphanumeric() && !"01LO".contains(c)), "{code}");
+    }
+}

@@ -184,3 +184,39 @@ pub async fn keep_writing(ctx: Ctx, mut stop: watch::Receiver<bool>) {
     }
     write_counted(&ctx, true).await;
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::access::{Origin, Permissions, Principal};
+    use attestry_domain::id::{ApiKeyId, MemberId, UserId};
+    use attestry_domain::zone::Zone;
+
+    use super::*;
+
+    #[test]
+    fn window_counts_more_operations_than_it_names() {
+        let principal = Principal {
+            organization: OrganizationId::from_u128(1),
+            member: MemberId::from_u128(2),
+            user: UserId::from_u128(3),
+            email: "ada@example.com".to_owned(),
+            credential: Credential::ApiKey(ApiKeyId::from_u128(4)),
+            permissions: Permissions::all(),
+            zone: Zone::default(),
+        };
+        let actor = Actor { principal: principal.into(), origin: Origin::command("a request") };
+        let mut window = Window::new(Time::from_millis(0));
+        let refusal = |number: usize| Refusal {
+            code: "forbidden",
+            operation: format!("operation_{number}"),
+            target: "a target".to_owned(),
+        };
+        for number in 0..MAX_OPERATIONS + 5 {
+            window.add(&actor, refusal(number));
+        }
+        window.add(&actor, refusal(0));
+        assert_eq!((window.count, window.operations.len()), (26, MAX_OPERATIONS));
+        assert_eq!(window.operations["operation_0"], 2, "one that is named counts on");
+        assert!(window.last.is_some_and(|(_, last)| last.operation == "operation_0"));
+    }
+}

@@ -183,3 +183,19 @@ fn signed(keys: &Keys, head: Head) -> Result<SignedHead, serde_json::Error> {
     let signature = keys.sign(head.message()?.as_bytes());
     Ok(SignedHead { head, signing_key: keys.signer_id().to_owned(), signature })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_of_the_last_two_seconds_wake_the_workers() {
+        let at = |now| Time::from_millis(now);
+        let never = AtomicI64::new(i64::MIN);
+        assert!(!has_enqueued(&never, at(0)) && !has_enqueued(&never, at(i64::MAX)));
+        let jobs_at = AtomicI64::new(10_000);
+        assert!(has_enqueued(&jobs_at, at(10_000)) && has_enqueued(&jobs_at, at(11_999)));
+        assert!(!has_enqueued(&jobs_at, at(12_000)));
+        assert!(has_enqueued(&jobs_at, at(9_000)), "the clock stepped back");
+    }
+}

@@ -99,3 +99,68 @@ fn flaw(
         None
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::Time;
+    use attestry_domain::access::ActorType;
+    use attestry_domain::id::EntryId;
+    use attestry_domain::journal::sha256;
+
+    use super::*;
+
+    fn entry() -> Entry {
+        let mut entry = Entry {
+            id: EntryId::from_u128(1),
+            organization_id: OrganizationId::from_u128(2),
+            sequence: 7,
+            at: Time::from_millis(0),
+            actor_type: ActorType::System,
+            actor_id: "test".to_owned(),
+            member_id: None,
+            auth_type: None,
+            action: "risk.updated".to_owned(),
+            entity_type: "risk".to_owned(),
+            entity_id: "rsk_1".to_owned(),
+            state: Some("{}".to_owned()),
+            state_hash: Some(sha256(b"{}")),
+            request_id: "request".to_owned(),
+            ip: None,
+            hash: GENESIS,
+        };
+        entry.hash = entry.seal(&GENESIS).unwrap();
+        entry
+    }
+
+    fn flaw_of(entry: &Entry, expected: i64, previous: &Hash, known: &[(i64, Hash)]) -> String {
+        flaw(entry, expected, previous, known).unwrap().unwrap_or_default()
+    }
+
+    #[test]
+    fn entry_is_intact_with_its_state_or_without() {
+        let entry = entry();
+        let known = [(7, entry.hash), (8, [1; 32])];
+        assert_eq!(flaw_of(&entry, 7, &GENESIS, &known), "");
+        let erased = Entry { state: None, ..entry };
+        assert_eq!(flaw_of(&erased, 7, &GENESIS, &known), "", "its hash stays");
+    }
+
+    #[test]
+    fn each_flaw_has_its_own_reason() {
+        let intact = entry();
+        let other_state = Entry { state: Some("[]".to_owned()), ..intact.clone() };
+        let other_hash = Entry { state_hash: None, ..other_state.clone() };
+        let renamed = Entry { action: "risk.deleted".to_owned(), ..intact.clone() };
+        for (entry, expected, previous, known, reason) in [
+            (&intact, 6, GENESIS, &[][..], "entry 6 is missing"),
+            (&other_state, 7, GENESIS, &[][..], "the state in entry"),
+            (&other_hash, 7, GENESIS, &[][..], "the state in entry"),
+            (&renamed, 7, GENESIS, &[][..], "was changed, or an entry before it was replaced"),
+            (&intact, 7, [1; 32], &[][..], "was changed, or an entry before it was replaced"),
+            (&intact, 7, GENESIS, &[(7, [1; 32])][..], "does not match the exported head"),
+        ] {
+            let found = flaw_of(entry, expected, &previous, known);
+            assert!(found.contains(reason), "{found:?}, not {reason:?}");
+        }
+    }
+}

@@ -136,3 +136,22 @@ impl From<BlobError> for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_rejection_is_certain_to_have_changed_nothing() {
+        for (error, expected) in [
+            (Error::field("name", "is required"), true),
+            (Error::NotFound("risk"), true),
+            (Error::PreconditionFailed, true),
+            (Error::Unavailable("no connection".to_owned()), false),
+            (Error::OutcomeUnknown("the connection was lost".to_owned()), false),
+            (Error::internal("a bug"), false),
+        ] {
+            assert_eq!(is_certain(&error), expected, "{error}");
+        }
+    }
+}

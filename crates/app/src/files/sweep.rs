@@ -115,3 +115,29 @@ async fn orphans(ctx: &Ctx, batch: Vec<Key>) -> Result<Vec<Key>, Failure> {
         })
         .await
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::id::{OrganizationId, RiskId};
+
+    use super::*;
+
+    #[test]
+    fn only_files_from_before_the_limit_are_old() {
+        let (organization, made_at) = (OrganizationId::from_u128(1), Time::from_millis(1000));
+        let key = Key::new(organization, Folder::Attachments, Id::<kind::Attachment>::derived(made_at, b""));
+        assert_eq!(old_enough(key.clone(), Time::from_millis(1001)), Some(key.clone()));
+        assert_eq!(old_enough(key, made_at), None);
+    }
+
+    #[test]
+    fn files_with_foreign_ids_are_never_old() {
+        let organization = OrganizationId::from_u128(1);
+        for key in [
+            Key::new(organization, Folder::Attachments, RiskId::from_u128(0)),
+            Key::named(organization, Folder::Agreements, "nonsense"),
+        ] {
+            assert_eq!(old_enough(key, Time::from_millis(i64::MAX)), None);
+        }
+    }
+}

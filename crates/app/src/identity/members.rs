@@ -390,3 +390,60 @@ async fn end_sessions_without_membership(c: &Change<'_>, user: UserId) -> Result
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::access::{Actor, Credential, Origin, Permissions, Principal};
+    use attestry_domain::id::ApiKeyId;
+    use attestry_domain::text::Parse;
+    use attestry_domain::zone::Zone;
+
+    use super::*;
+
+    /// Returns the code of the error.
+    fn refusal(permissions: Permissions, role: &str) -> Option<&'static str> {
+        let principal = Principal {
+            organization: OrganizationId::from_u128(1),
+            member: MemberId::from_u128(2),
+            user: UserId::from_u128(3),
+            email: "ada@example.com".to_owned(),
+            credential: Credential::ApiKey(ApiKeyId::from_u128(4)),
+            permissions,
+            zone: Zone::default(),
+        };
+        let actor = Actor { principal: principal.into(), origin: Origin::command("a request") };
+        match may_grant(&actor.for_the_record(), &Roles::parse(role).unwrap()) {
+            Err(Error::Forbidden { code, .. }) => Some(code),
+            result => {
+                result.unwrap();
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn role_beyond_own_permissions_is_refused() {
+        let (owner, admin) = (Permissions::all(), Role::Admin.permissions());
+        let limited = Permissions::from_iter([Permission::MemberCreate]);
+        for (permissions, role, expected) in [
+            (owner, "owner", None),
+            (owner, "admin,owner", None),
+            (admin, "admin", None),
+            (admin, "auditor,employee", None),
+            (admin, "owner", Some("forbidden")),
+            (admin, "admin,owner", Some("forbidden")),
+            (limited, "employee", None),
+            (limited, "any other word", None),
+            (limited, "employee,auditor", Some("role_exceeds_own")),
+            (limited, "admin", Some("role_exceeds_own")),
+            (owner.without(limited), "admin", Some("role_exceeds_own")),
+            (
+                limited.union(Permissions::from_iter([Permission::OwnerManage])),
+                "owner",
+                Some("role_exceeds_own"),
+            ),
+        ] {
+            assert_eq!(refusal(permissions, role), expected, "{role}");
+        }
+    }
+}

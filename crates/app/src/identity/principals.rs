@@ -246,3 +246,31 @@ pub async fn write_touches(ctx: Ctx) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_is_read_from_complete_keys_only() {
+        let secret = "_".repeat(43);
+        assert_eq!(
+            key_prefix(&format!("atk_k3x9w7ab_{secret}")),
+            Some("k3x9w7ab"),
+            "base64url has underscores"
+        );
+        for foreign in [
+            String::new(),
+            "atk_".to_owned(),
+            "atk_k3x9w7ab".to_owned(),
+            format!("k3x9w7ab_{secret}"),
+            format!("ATK_k3x9w7ab_{secret}"),
+            format!("atk_k3x9w7a_{secret}"),
+            format!("atk_k3x9w7abc_{secret}"),
+            format!("atk_k3x9w7ab_{secret}x"),
+            format!("atk_k3x9w7ab_{}", &secret[1..]),
+        ] {
+            assert_eq!(key_prefix(&foreign), None, "{foreign:?}");
+        }
+    }
+}

@@ -208,3 +208,42 @@ pub(super) async fn propose(
 pub(super) fn can_be_replaced(answer: &SoaAnswer) -> bool {
     !answer.is_confirmed() && matches!(answer.source, AnswerSource::Rule | AnswerSource::Ai)
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::Time;
+    use attestry_domain::id::SoaAnswerId;
+
+    use super::*;
+
+    #[test]
+    fn only_unconfirmed_proposals_of_rules_and_models_are_replaced() {
+        use AnswerSource::{Ai, Person, Previous, Rule};
+        use AnswerState::{Confirmed, Proposed};
+        let answer = |source, state| SoaAnswer {
+            id: SoaAnswerId::from_u128(1),
+            document_id: SoaDocumentId::from_u128(2),
+            question_id: RequirementId::from_u128(3),
+            is_applicable: true,
+            justification: None,
+            implementation_status: None,
+            owner_id: None,
+            obligation: None,
+            source,
+            state,
+            updated_at: Time::from_millis(0),
+            updated_by: None,
+        };
+        for (source, state, expected) in [
+            (Rule, Proposed, true),
+            (Ai, Proposed, true),
+            (Previous, Proposed, false),
+            (Person, Proposed, false),
+            (Rule, Confirmed, false),
+            (Ai, Confirmed, false),
+            (Person, Confirmed, false),
+        ] {
+            assert_eq!(can_be_replaced(&answer(source, state)), expected, "{source:?} {state:?}");
+        }
+    }
+}

@@ -295,3 +295,63 @@ pub async fn resend(ctx: &Ctx, scope: &Scope, id: AccessRequestId) -> Result<(Ac
     })
     .await
 }
+
+#[cfg(test)]
+mod tests {
+    use attestry_domain::id::PolicyId;
+    use attestry_domain::portals::CertificateFramework;
+    use attestry_domain::text::Parse;
+
+    use super::*;
+
+    fn portal() -> Portal {
+        Portal::untouched(OrganizationId::from_u128(1), Time::from_millis(0))
+    }
+
+    fn policy(number: u128) -> PortalDocument {
+        PortalDocument::Policy(PolicyId::from_u128(number))
+    }
+
+    #[test]
+    fn only_documents_on_request_need_an_approval() {
+        let mut portal = portal();
+        portal.documents = [
+            (policy(1), Visibility::OnRequest),
+            (policy(2), Visibility::Nda),
+            (policy(3), Visibility::Public),
+            (policy(4), Visibility::OnRequest),
+        ]
+        .into();
+        let wanted = vec![policy(4), policy(3), policy(1), policy(2), policy(4)];
+        assert_eq!(on_request(&portal, wanted).unwrap(), [policy(1), policy(4)]);
+        assert!(on_request(&portal, Vec::new()).unwrap().is_empty());
+        let hidden = PortalDocument::Certificate(CertificateFramework::Iso27001);
+        for unlisted in [policy(9), hidden] {
+            match on_request(&portal, vec![policy(1), unlisted]) {
+                Err(Error::Invalid(errors)) => assert_eq!(errors[0].field, "documents[1]"),
+                result => panic!("{result:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn duration_is_the_reviewers_then_the_visitors_then_the_portals() {
+        let days = |days| Days::new(days).unwrap();
+        let portal = portal();
+        let new = NewRequest {
+            name: Parse::parse("Grace Hopper").unwrap(),
+            email: Parse::parse("grace@customer.example").unwrap(),
+            company: None,
+            job_title: None,
+            purpose: None,
+            requested_duration_days: None,
+            documents: Vec::new(),
+        };
+        let mut request =
+            AccessRequest::new(AccessRequestId::from_u128(2), portal.organization_id, new, portal.created_at);
+        assert_eq!(duration(&portal, &request, None), portal.default_duration_days);
+        request.requested_duration_days = Some(days(7));
+        assert_eq!(duration(&portal, &request, None), days(7));
+        assert_eq!(duration(&portal, &request, Some(days(90))), days(90));
+    }
+}

@@ -10,9 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use attestry_net::dns;
 use hickory_resolver::TokioResolver;
-use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig};
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{RData, RecordType};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
@@ -181,15 +180,12 @@ fn write_zone(folder: &Path, zone: &str, records: &str) -> io::Result<u32> {
 }
 
 fn resolver(address: SocketAddr) -> io::Result<TokioResolver> {
-    let mut connection = ConnectionConfig::udp();
-    connection.port = address.port();
-    let server = NameServerConfig::new(address.ip(), true, vec![connection]);
-    let config = ResolverConfig::from_name_servers(vec![server]);
-    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-    builder.options_mut().cache_size = 0;
-    builder.options_mut().attempts = 0;
-    builder.options_mut().timeout = Duration::from_millis(500);
-    builder.build().map_err(io::Error::other)
+    dns::resolver(&[address], |options| {
+        options.cache_size = 0;
+        options.attempts = 0;
+        options.timeout = Duration::from_millis(500);
+    })
+    .map_err(io::Error::other)
 }
 
 async fn answered_serial(resolver: &TokioResolver, zone: &str) -> Option<u32> {

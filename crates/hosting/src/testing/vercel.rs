@@ -5,6 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use attestry_net::Secret;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -12,7 +13,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use url::Url;
 
 use super::held;
-use crate::{Error, Token, VercelSettings};
+use crate::{Error, VercelSettings};
 
 /// The token in [`FakeVercel::settings`]. It must not appear anywhere but in requests.
 pub const TOKEN: &str = "vc-fake-51e2d84b607f3a9c";
@@ -135,7 +136,7 @@ impl FakeVercel {
 
     /// Settings for this server.
     pub fn settings(&self) -> Result<VercelSettings, Error> {
-        let mut settings = VercelSettings::new(Token::new(TOKEN), PROJECT)?;
+        let mut settings = VercelSettings::new(Secret::new(TOKEN), PROJECT)?;
         settings.base_url = Url::parse(&self.base_url()).map_err(|_| Error::BaseUrl)?;
         settings.team = Some(TEAM.to_owned());
         Ok(settings)

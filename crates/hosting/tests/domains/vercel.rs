@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use attestry_hosting::testing::{Answers, FakeVercel, PROJECT, Reply, TEAM, TOKEN};
-use attestry_hosting::{Challenge, Error, Failure, Hosting, Settings, Status, Token, VercelSettings};
+use attestry_hosting::{Challenge, Error, Failure, Hosting, Settings, Status, VercelSettings};
+use attestry_net::Secret;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -177,7 +178,7 @@ async fn a_token_that_is_not_accepted_is_told_to_the_operator() {
             )
         );
     }
-    let (fake, hosting) = meet_with(|settings| settings.token = Token::new("wrong-token")).await;
+    let (fake, hosting) = meet_with(|settings| settings.token = Secret::new("wrong-token")).await;
     fake.set(DOMAIN, Answers::verified(DOMAIN));
     assert!(matches!(ask(&hosting, DOMAIN).await, Err(Failure::Refused(_))));
     let (fake, hosting) = meet_with(|settings| settings.team = None).await;
@@ -287,7 +288,7 @@ async fn settings_that_cannot_work_are_refused() {
         (with_url("https://me@vercel.example.com"), Error::Credentials),
         (VercelSettings { project: " ".to_owned(), ..settings() }, Error::Project),
         (VercelSettings { project: "..".to_owned(), ..settings() }, Error::Project),
-        (VercelSettings { token: Token::new("two words"), ..settings() }, Error::Token),
+        (VercelSettings { token: Secret::new("two words"), ..settings() }, Error::Token),
     ] {
         assert_eq!(Hosting::new(Settings::Vercel(settings)).expect_err("an error"), error);
     }

@@ -7,7 +7,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use attestry_ai::Kind;
 use attestry_app::RunnerSettings;
 use attestry_app::assistant::Assistant;
-use attestry_hosting::{Token, VercelSettings};
+use attestry_hosting::VercelSettings;
+use attestry_net::Secret;
 
 use super::Reader;
 
@@ -60,7 +61,7 @@ pub(super) fn assistant(read: &Reader<'_>) -> Result<Assistant> {
     if let Some(base) = read.web_address("ai.base_url")? {
         settings.base_url = url::Url::parse(&base).with_context(|| "ai.base_url")?;
     }
-    settings.key = read.optional("ai.api_key").map(|key| attestry_ai::Key::new(&key));
+    settings.key = read.optional("ai.api_key").map(|key| Secret::new(&key));
     settings.max_tokens = read.number("ai.max_tokens", 16..=1_000_000)?;
     settings.total_timeout = Duration::from_secs(read.number("ai.timeout_seconds", 1..=600)?);
     settings.first_byte_timeout = settings.total_timeout.min(AI_BEGINS);
@@ -97,7 +98,7 @@ pub(super) fn domains(read: &Reader<'_>) -> Result<Domains> {
                 let why = format!("{what}, because domains.provider is vercel");
                 read.optional(key).ok_or_else(|| anyhow!(read.wrong(key, &why)))
             };
-            let token = Token::new(&named("vercel.token", "a token")?);
+            let token = Secret::new(&named("vercel.token", "a token")?);
             let project = named("vercel.project", "the id or the name of a project")?;
             let mut settings =
                 VercelSettings::new(token, project).map_err(|error| anyhow!("vercel: {error}"))?;

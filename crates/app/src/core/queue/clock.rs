@@ -127,3 +127,15 @@ pub(super) async fn pull_back(ctx: &Ctx) -> Result<(), Error> {
     ctx.job_bell.notify_one();
     (ctx.jobs().clock_corrected)(ctx).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_seconds_of_skew_are_tolerable_either_way() {
+        for (skew, expected) in [(0, true), (5_000, true), (-5_000, true), (5_001, false), (-5_001, false)] {
+            assert_eq!(is_tolerable(skew), expected, "{skew}");
+        }
+    }
+}

@@ -377,7 +377,7 @@ async fn perform(ctx: &Ctx, kind: usize, lease: JobLease, job: ClaimedJob) {
 
 /// 2 s, 4 s, 8 s … at most an hour.
 fn back_off(attempts: i64) -> Duration {
-    Duration::from_secs(1_u64 << attempts.clamp(1, 11)).min(Duration::from_hours(1))
+    Duration::from_secs(1_u64 << attempts.clamp(1, 12)).min(Duration::from_hours(1))
 }
 
 /// Returns the number of jobs, and the number of those that failed permanently.
@@ -398,6 +398,20 @@ pub async fn drain(ctx: &Ctx) -> Result<usize, Error> {
         for (kind, lease, job) in claimed {
             count += 1;
             perform(ctx, kind, lease, job).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn back_off_doubles_up_to_an_hour() {
+        for (attempts, seconds) in
+            [(i64::MIN, 2), (0, 2), (1, 2), (2, 4), (11, 2048), (12, 3600), (13, 3600), (i64::MAX, 3600)]
+        {
+            assert_eq!(back_off(attempts), Duration::from_secs(seconds), "{attempts}");
         }
     }
 }
