@@ -265,10 +265,10 @@ fn vendor(number: usize) -> Result<VendorPatch> {
         description: Some(read("Hosts the servers and keeps the backups.")?),
         category: Some(VendorCategory::Cloud),
         status: Some(VendorStatus::Assessed),
-        inherent_probability: Some(Likelihood::ALL[number % 5]),
-        inherent_impact: Some(Impact::ALL[number / 5 % 5]),
-        residual_probability: Some(Likelihood::Unlikely),
-        residual_impact: Some(Impact::Minor),
+        inherent_probability: Patch::Value(Likelihood::ALL[number % 5]),
+        inherent_impact: Patch::Value(Impact::ALL[number / 5 % 5]),
+        residual_probability: Patch::Value(Likelihood::Unlikely),
+        residual_impact: Patch::Value(Impact::Minor),
         website: Patch::Value(read("vendor.example.com")?),
         ..Default::default()
     })
@@ -281,11 +281,11 @@ fn risk(number: usize) -> Result<RiskPatch> {
         category: Some(RiskCategory::Technology),
         department: Patch::Value(Department::It),
         status: Some(RiskStatus::Open),
-        likelihood: Some(Likelihood::ALL[number % 5]),
-        impact: Some(Impact::ALL[number / 5 % 5]),
-        residual_likelihood: Some(Likelihood::Unlikely),
-        residual_impact: Some(Impact::Minor),
-        treatment_strategy: Some(TreatmentStrategy::Mitigate),
+        likelihood: Patch::Value(Likelihood::ALL[number % 5]),
+        impact: Patch::Value(Impact::ALL[number / 5 % 5]),
+        residual_likelihood: Patch::Value(Likelihood::Unlikely),
+        residual_impact: Patch::Value(Impact::Minor),
+        treatment_strategy: Patch::Value(TreatmentStrategy::Mitigate),
         treatment_strategy_description: Patch::Value(read("Encrypt every disk.")?),
         ..Default::default()
     })
