@@ -81,7 +81,8 @@ for (const [path, name] of lists)
         /ascending|descending/,
       );
       await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
-      await expect(table.locator('tr[data-row]')).toHaveCount(rows);
+      // Of the log only the rows in view are in the page.
+      if (path !== '/audit') await expect(table.locator('tr[data-row]')).toHaveCount(rows);
     }
     const view = `${name} by ${unsorted.at(-1)}`;
     await page.getByRole('button', { name: 'Views' }).click();
