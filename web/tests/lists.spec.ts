@@ -51,7 +51,7 @@ for (const [path, name] of lists)
     await expect(sheet.getByRole('radio').first()).toBeVisible();
     for (const label of await sheet.locator('label[for]').all()) {
       const line = await label.boundingBox();
-      expect(line?.height, await label.innerText()).toBeGreaterThanOrEqual(44);
+      expect(line?.height, (await label.textContent()) ?? '').toBeGreaterThanOrEqual(44);
     }
     await expectAccessible(page, `the display of ${name} on a phone`);
     await page.keyboard.press('Escape');
