@@ -15,8 +15,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::openapi::{RefOr, Schema};
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use super::Named;
 use crate::frameworks::controls::{readiness_example, readiness_schema};
