@@ -59,31 +59,33 @@ export function FilterBar({ filters, fields, now, onSet, onRemove, onClear, coun
           </button>
         </span>
       ))}
-      <Menu width={200} position="bottom-start" closeOnItemClick={false} onClose={() => setField(undefined)}>
-        <Menu.Target>
-          <button type="button" className={css.add}>
-            <IconFilterPlus size={15} stroke={1.6} />
-            {t.filters.add}
-          </button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {field ? (
-            <>
-              <Menu.Item leftSection={<IconChevronLeft size={14} />} onClick={() => setField(undefined)}>
-                {t.filters.is(field.label)}
-              </Menu.Item>
-              <Menu.Divider />
-              <Choices field={field} now={now[field.key]} onSet={onSet} />
-            </>
-          ) : (
-            fields.map((f) => (
-              <Menu.Item key={f.key} rightSection={<IconChevronRight size={14} />} onClick={() => setField(f)}>
-                {f.label}
-              </Menu.Item>
-            ))
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      {fields.length > 0 && (
+        <Menu width={200} position="bottom-start" closeOnItemClick={false} onClose={() => setField(undefined)}>
+          <Menu.Target>
+            <button type="button" className={css.add}>
+              <IconFilterPlus size={15} stroke={1.6} />
+              {t.filters.add}
+            </button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {field ? (
+              <>
+                <Menu.Item leftSection={<IconChevronLeft size={14} />} onClick={() => setField(undefined)}>
+                  {t.filters.is(field.label)}
+                </Menu.Item>
+                <Menu.Divider />
+                <Choices field={field} now={now[field.key]} onSet={onSet} />
+              </>
+            ) : (
+              fields.map((f) => (
+                <Menu.Item key={f.key} rightSection={<IconChevronRight size={14} />} onClick={() => setField(f)}>
+                  {f.label}
+                </Menu.Item>
+              ))
+            )}
+          </Menu.Dropdown>
+        </Menu>
+      )}
       {filters.length > 1 && (
         <button type="button" className={`plain ${css.clear}`} onClick={onClear}>
           {t.filters.clear}

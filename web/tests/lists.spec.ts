@@ -51,7 +51,7 @@ for (const [path, name] of lists)
     await expect(sheet.getByRole('radio').first()).toBeVisible();
     for (const label of await sheet.locator('label[for]').all()) {
       const line = await label.boundingBox();
-      expect(line?.height, await label.innerText()).toBeGreaterThanOrEqual(44);
+      expect(line?.height, (await label.textContent()) ?? '').toBeGreaterThanOrEqual(44);
     }
     await expectAccessible(page, `the display of ${name} on a phone`);
     await page.keyboard.press('Escape');
@@ -81,7 +81,8 @@ for (const [path, name] of lists)
         /ascending|descending/,
       );
       await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
-      await expect(table.locator('tr[data-row]')).toHaveCount(rows);
+      // Of the log only the rows in view are in the page.
+      if (path !== '/audit') await expect(table.locator('tr[data-row]')).toHaveCount(rows);
     }
     const view = `${name} by ${unsorted.at(-1)}`;
     await page.getByRole('button', { name: 'Views' }).click();
