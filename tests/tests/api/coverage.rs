@@ -385,7 +385,7 @@ impl<'a> Things<'a> {
         let reply = call.send().await;
         assert!(reply.status.is_success(), "{}: {}", operation.id, reply.text());
         let known = CREATED_BY.iter().find(|(_, id, _)| *id == operation.id);
-        let position = known.map_or("/id", |(.., position)| position);
+        let position = known.map_or("/id", |(.., position)| *position);
         let made = if reply.body.is_empty() { Value::Null } else { reply.json() };
         if let Some(id) = made.pointer(position).and_then(Value::as_str) {
             self.ids.insert(&operation.id, id.to_owned());

