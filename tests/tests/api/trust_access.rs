@@ -821,7 +821,7 @@ async fn pages_of_links_are_escaped(app: &TestApp) {
     publish(app, &app.home).await;
     upload(app, &app.home, "gdpr", &pdf(1)).await.expect(201);
     choose(app, &app.home, "gdpr", "nda").await.expect(200);
-    policy(app, HOSTILE).await;
+    choose(app, &app.home, &policy(app, HOSTILE).await, "nda").await.expect(200);
     let ask = json!({"name": HOSTILE, "email": GUEST, "company": HOSTILE});
     let asked = app
         .call("POST", &format!("/v1/trust-access/{}/requests", app.home.organization))
