@@ -108,7 +108,15 @@ impl<'a> Parts<'a> {
                 let #name = if whole { body.required(#wire).map(Some) } else { body.optional(#wire) };
             },
             Mode::Default => quote!(let #name = body.optional(#wire);),
-            Mode::Reset | Mode::Nullable => quote!(let #name = body.nullable(#wire);),
+            // Null is not a value: it takes back what was set.
+            Mode::Reset => quote! {
+                let #name = if whole {
+                    body.optional(#wire).map(|given| given.map_or(crate::Patch::Absent, crate::Patch::Value))
+                } else {
+                    body.nullable(#wire)
+                };
+            },
+            Mode::Nullable => quote!(let #name = body.nullable(#wire);),
             Mode::Own => quote!(let #name = body.not_given(#wire);),
         }
     }

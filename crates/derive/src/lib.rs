@@ -29,7 +29,7 @@ pub fn row(input: TokenStream) -> TokenStream {
 /// |---|---|---|
 /// | `T` | required | optional |
 /// | `#[field(default)] T` | optional | optional |
-/// | `#[field(reset)] T` | optional or null | null sets it back to its default |
+/// | `#[field(reset)] T` | optional | null sets it back to its default |
 /// | `Option<T>` | optional or null | null clears it |
 /// | `#[field(own)]` | not accepted: the product sets it | not accepted |
 ///

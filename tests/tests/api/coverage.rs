@@ -60,6 +60,7 @@ const STEPS: &[(&str, &str)] = &[
     ("reclaim_access", "sign_nda"),
     ("remind_policy_signers", "approve_policy"),
     ("resend_nda", "approve_access_request"),
+    ("remind_owners", "start_programme"),
     ("reset_password", "forgot_password"),
     ("sign_nda", "approve_access_request"),
     ("sign_policy", "approve_policy"),

@@ -404,6 +404,7 @@ async fn policies_are_sorted_by_version_and_signatures(app: &TestApp) {
         policies.push(policy);
     }
     publish(app, &policies[3]).await;
+    app.mails().await;
     for (email, policy) in [("eve@example.com", 1), ("mallory@example.com", 3)] {
         app.member(&app.home, email, "employee").await;
         let token = app.sign_in(email).await;

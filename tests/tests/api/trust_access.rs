@@ -75,7 +75,12 @@ async fn requests_and_grants_are_sorted_and_filtered(app: &TestApp) {
         ("Bert", "b@customer.example", Some("bolt"), Some("Audit")),
     ] {
         app.clock.advance(Duration::from_millis(1));
-        let body = json!({"name": name, "email": email, "company": company, "purpose": purpose});
+        let mut body = json!({"name": name, "email": email});
+        for (field, value) in [("company", company), ("purpose", purpose)] {
+            body.as_object_mut()
+                .expect("an object")
+                .extend(value.map(|value| (field.to_owned(), json!(value))));
+        }
         app.call("POST", &asking).json(&body).send().await.expect(201);
     }
     let denied = &app.get(&format!("{REQUESTS}?order=asc")).send().await.expect(200)["data"][0];

@@ -40,7 +40,7 @@ fn given_schema(field: &Field) -> Value {
 
 /// Returns the schema of a field in a creation.
 fn schema_with_default(field: &Field) -> Value {
-    let mut schema = given_schema(field);
+    let mut schema = schema_of_field(field);
     // An empty set or text is the obvious default and is not documented.
     let is_set = field.kind == PlainKind::Words;
     let default = field.default.map(|default| default()).filter(|default| !is_set && *default != json!(""));
