@@ -36,6 +36,7 @@ use crate::files::downloads::Downloads;
 use crate::files::removal::Removal;
 use crate::files::sweep::Sweep;
 use crate::housekeeping::Housekeeping;
+use crate::identity::organizations;
 use crate::identity::password_reset::PasswordReset;
 use crate::identity::sign_in_failure::SignInFailure;
 use crate::notices::chat::ChatMessage;
@@ -50,7 +51,7 @@ use crate::portals::public::Pages;
 use crate::portals::stamping::Stamping;
 use crate::tasks::recurrence::Recurrence;
 use crate::trust_access::asked::VisitorRequest;
-use crate::{comments, notices, policies, soa};
+use crate::{comments, notices, policies, programme, soa};
 
 static HOOKS: Hooks = Hooks {
     notify: |c, happened| notices::tell(c, happened).boxed(),
@@ -62,6 +63,8 @@ static HOOKS: Hooks = Hooks {
         |c, record| automations::remove_all(c, record).boxed(),
         |c, record| policies::remove_all(c, record).boxed(),
         |c, record| inbox::remove_all(c, record).boxed(),
+        |c, record| organizations::framework_deleted(c, record).boxed(),
+        |c, record| programme::framework_deleted(c, record).boxed(),
     ],
     detached: |c, file| policies::files::must_not_be_used(c, file).boxed(),
     unassigned: &[

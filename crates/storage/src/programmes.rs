@@ -17,6 +17,7 @@ statements! {
     DELETE = "DELETE FROM programmes WHERE org_id = $1";
     PUT_RUN = "INSERT INTO programme_runs (org_id, id, started_at, finished_at, content) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET finished_at = $4, content = $5";
     LAST_RUN = "SELECT id, started_at, finished_at, content FROM programme_runs WHERE org_id = $1 ORDER BY id DESC LIMIT 1";
+    RUNS = "SELECT id, started_at, finished_at, content FROM programme_runs WHERE org_id = $1 AND started_at > $2 ORDER BY id DESC";
     DELETE_RUN = "DELETE FROM programme_runs WHERE org_id = $1 AND id = $2";
     POLICIES = "SELECT policy_template_id, id, is_archived FROM policies WHERE org_id = $1 AND policy_template_id IS NOT NULL ORDER BY is_archived DESC, id DESC";
     TASKS = "SELECT task_template_id, MIN(id) FROM tasks WHERE org_id = $1 AND task_template_id IS NOT NULL GROUP BY task_template_id";
@@ -111,17 +112,23 @@ pub async fn put_run(t: &Tx<'_>, scope: &Scope, run: &Run) -> Result<(), Error> 
     t.execute(PUT_RUN, &params).await.map(|_| ())
 }
 
+fn read_run(row: &Row<'_>) -> Result<Run, Error> {
+    Ok(Run {
+        id: row.parse(0)?,
+        started_at: row.time(1)?,
+        finished_at: row.opt_time(2)?,
+        content: from_json(row, 3)?,
+    })
+}
+
 /// Returns the latest run.
 pub async fn last_run(t: &Tx<'_>, scope: &Scope) -> Result<Option<Run>, Error> {
-    let read = |row: &Row<'_>| {
-        Ok(Run {
-            id: row.parse(0)?,
-            started_at: row.time(1)?,
-            finished_at: row.opt_time(2)?,
-            content: from_json(row, 3)?,
-        })
-    };
-    t.opt(LAST_RUN, &[id(scope.organization())], read).await
+    t.opt(LAST_RUN, &[id(scope.organization())], read_run).await
+}
+
+/// Returns the runs that were started after `since`, latest first.
+pub async fn runs(t: &Tx<'_>, scope: &Scope, since: Time) -> Result<Vec<Run>, Error> {
+    t.all(RUNS, &[id(scope.organization()), time(since)], read_run).await
 }
 
 pub async fn delete_run(t: &Tx<'_>, scope: &Scope, run: ProgrammeRunId) -> Result<(), Error> {

@@ -286,7 +286,7 @@ pub(crate) async fn accept_risk(
 
 /// Withdraws the acceptance of a risk
 ///
-/// Its owner can, and members who may change risks.
+/// Its owner can, with a session, and whoever may change risks.
 #[utoipa::path(
     delete, path = "/v1/risks/{id}/acceptance", tag = "Risks",
     responses(

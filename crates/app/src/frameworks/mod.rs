@@ -258,6 +258,9 @@ pub async fn delete(
         precondition.check(&[before.tag()])?;
         unlink(c, &before, None).await?;
         own::delete(c.t, c.scope, id).await?;
+        for deleted in c.ctx.hooks().deleted {
+            deleted(c, &id.to_string()).await?;
+        }
         c.record_gone("framework.deleted", ENTITY, id);
         Ok(before)
     })

@@ -112,7 +112,26 @@ pub(crate) async fn drop_frameworks(c: &Change<'_>, dropped: &[FrameworkId]) -> 
     save_frameworks(c, before, left).await
 }
 
+/// Drops a framework that was deleted; other deleted records are ignored.
+pub(crate) async fn framework_deleted(c: &Change<'_>, deleted: &str) -> Result<(), Error> {
+    let Some(id) = FrameworkId::read(deleted) else { return Ok(()) };
+    let before = organizations::lock(c.t, c.scope).await?.ok_or(MISSING)?;
+    let left = before.framework_ids.iter().copied().filter(|own| *own != id).collect();
+    put_frameworks(c, before, left).await
+}
+
 async fn save_frameworks(
+    c: &Change<'_>,
+    before: Organization,
+    framework_ids: Vec<FrameworkId>,
+) -> Result<(), Error> {
+    if framework_ids != before.framework_ids {
+        c.scope.require(Permission::OrganizationUpdate)?;
+    }
+    put_frameworks(c, before, framework_ids).await
+}
+
+async fn put_frameworks(
     c: &Change<'_>,
     before: Organization,
     framework_ids: Vec<FrameworkId>,
@@ -120,7 +139,6 @@ async fn save_frameworks(
     if framework_ids == before.framework_ids {
         return Ok(());
     }
-    c.scope.require(Permission::OrganizationUpdate)?;
     let after = Organization { framework_ids, updated_at: c.now, version: before.version + 1, ..before };
     organizations::update(c.t, c.scope, &after).await?;
     c.record("organization.updated", "organization", after.id, &after)

@@ -13,7 +13,7 @@ use attestry_domain::access::{Permission, Scope};
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::Framework;
 use attestry_domain::frameworks::controls::Control;
-use attestry_domain::id::{Kind, ProgrammeRunId, RequirementId, kind};
+use attestry_domain::id::{FrameworkId, Kind, ProgrammeRunId, RequirementId, kind};
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::planner::{self, Existing, Plan};
 use attestry_domain::programme::progress::{Item, ItemKind, Progress};
@@ -64,6 +64,20 @@ async fn frameworks_of(t: &Tx<'_>, scope: &Scope, settings: &Settings) -> Result
     }
     all.retain(|one| settings.framework_ids.contains(&one.id));
     Ok(all)
+}
+
+/// Drops a framework that was deleted from the programme; other deleted records are ignored.
+pub(crate) async fn framework_deleted(c: &Change<'_>, deleted: &str) -> Result<(), Error> {
+    let Some(id) = FrameworkId::read(deleted) else { return Ok(()) };
+    hold(c).await?;
+    let Some(mut programme) = programmes::get(c.t, c.scope).await? else { return Ok(()) };
+    if !programme.settings.framework_ids.contains(&id) {
+        return Ok(());
+    }
+    programme.settings.framework_ids.retain(|own| *own != id);
+    (programme.updated_at, programme.version) = (c.now, programme.version + 1);
+    programmes::put(c.t, c.scope, &programme).await?;
+    c.record("programme.updated", ENTITY, programme.id, &programme)
 }
 
 /// Derives the consequences of the answers of a programme.

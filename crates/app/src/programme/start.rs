@@ -13,12 +13,12 @@ use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::frameworks::FrameworkName;
 use attestry_domain::frameworks::controls::{Control, ControlPatch};
-use attestry_domain::id::{ControlId, PolicyId, ProgrammeRunId, TaskId, TaskTemplateId};
+use attestry_domain::id::{ContextEntryId, ControlId, PolicyId, ProgrammeRunId, TaskId, TaskTemplateId};
 use attestry_domain::patch::Patch;
 use attestry_domain::policies::Policy;
 use attestry_domain::programme::catalogue::{ControlKey, ControlTemplate};
 use attestry_domain::programme::planner::{self, Existing, Plan, Planned};
-use attestry_domain::programme::scope::{Answers, Consequences, Question};
+use attestry_domain::programme::scope::{Answers, Consequences, Question, questions};
 use attestry_domain::programme::{OwnerRole, Owners, Programme, Settings};
 use attestry_domain::registers::context_entries::{ContextEntry, ContextEntryPatch, Tags};
 use attestry_domain::registers::id_set::IdSet;
@@ -409,16 +409,23 @@ fn tag(question: &Question) -> String {
     format!("scope_{}", question.key)
 }
 
-/// Writes the answers of the questions that were to be asked into the context of the organization. An edited
-/// entry stays as it is.
+/// Writes the answers of the questions that were to be asked into the context of the organization, and empties the
+/// entries whose answers were taken back. An edited entry stays as it is, and so does one that somebody wrote about the
+/// same question.
 async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
     let entries = registers::all::<ContextEntry>(c.t, c.scope).await?;
     let before = run.content.before.clone();
     let consequences = consequences_of(c.t, c.scope, settings).await?;
     let mut made = Vec::new();
+    let earlier = |question: &Question| {
+        before.as_ref().and_then(|before| before.scope.get(&question.key)).map(|old| question.in_words(old))
+    };
     for (question, answer) in settings.scope.iter().filter(|(question, _)| consequences.asks(question)) {
         let words = question.in_words(answer);
-        let known = entries.iter().find(|entry| entry.tags.contains(&tag(question)));
+        let is_about = |entry: &&Record<ContextEntry>| {
+            entry.tags.contains(&tag(question)) || entry.question.as_str() == question.question
+        };
+        let known = entries.iter().find(is_about);
         let wrong = |message: String| Error::internal(format!("question {}: {message}", question.key));
         let text = Parse::parse(&words).map_err(wrong)?;
         let Some(known) = known else {
@@ -431,22 +438,40 @@ async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Res
             made.push(registers::new::<ContextEntry>(c, &patch)?);
             continue;
         };
-        let previous = before
-            .as_ref()
-            .and_then(|before| before.scope.get(&question.key))
-            .map(|old| question.in_words(old));
-        if previous.as_deref() != Some(known.answer.as_str()) {
-            continue;
+        let is_own = known.tags.contains(&tag(question));
+        let is_unedited = known.answer.as_str() == earlier(question).unwrap_or_default();
+        if is_own && is_unedited {
+            answer_entry(c, run, known.id, text).await?;
         }
-        let Some(locked) = rows::lock::<ContextEntry>(c.t, c.scope, known.id).await? else { continue };
-        let mut after = locked.clone();
-        after.fields.answer = text;
-        let after = registers::save(c, &locked, after).await?;
-        touch_changed(run, &locked, &after)?;
+    }
+    let is_answered =
+        |question: &Question| consequences.asks(question) && settings.scope.get(&question.key).is_some();
+    for question in questions().iter().filter(|question| !is_answered(question)) {
+        let is_taken_back = |entry: &&Record<ContextEntry>| {
+            entry.tags.contains(&tag(question))
+                && earlier(question).is_some_and(|earlier| entry.answer.as_str() == earlier)
+        };
+        if let Some(known) = entries.iter().find(is_taken_back) {
+            answer_entry(c, run, known.id, AnyText::default()).await?;
+        }
     }
     registers::add_many(c, &mut made).await?;
     touch_new(run, &made);
     Ok(())
+}
+
+/// Changes the answer of a context entry, which the run can undo.
+async fn answer_entry(
+    c: &Change<'_>,
+    run: &mut Run,
+    entry: ContextEntryId,
+    answer: AnyText,
+) -> Result<(), Error> {
+    let Some(before) = rows::lock::<ContextEntry>(c.t, c.scope, entry).await? else { return Ok(()) };
+    let mut after = before.clone();
+    after.fields.answer = answer;
+    let after = registers::save(c, &before, after).await?;
+    touch_changed(run, &before, &after)
 }
 
 /// Saves the settings of the programme.

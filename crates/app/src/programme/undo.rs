@@ -70,7 +70,7 @@ pub async fn undo(ctx: &Ctx, scope: &Scope, start: Option<ProgrammeRunId>) -> Re
         undoing.undo::<ContextEntry>(c, touched).await?;
         programmes::delete_run(c.t, c.scope, run.id).await?;
         organizations::drop_frameworks(c, &run.content.added_frameworks).await?;
-        undoing.keep_earlier_start_undoable(c, touched).await?;
+        undoing.keep_earlier_starts_undoable(c, touched).await?;
         restore_settings(c, programme, run).await?;
         Ok(Undone { deleted: undoing.deleted, restored: undoing.restored.len() })
     })
@@ -197,19 +197,24 @@ impl Undoing {
         Ok(())
     }
 
-    /// Tells the start before this one the new versions of the restored records, which are as it left them.
-    async fn keep_earlier_start_undoable(&self, c: &Change<'_>, touched: &[Touched]) -> Result<(), Error> {
-        let Some(mut earlier) = programmes::last_run(c.t, c.scope).await? else { return Ok(()) };
-        for one in &mut earlier.content.touched {
-            let undone = touched.iter().find(|undone| undone.id == one.id);
-            let is_same = undone
-                .and_then(|undone| undone.before.as_ref())
-                .is_some_and(|(version, _)| *version == one.version);
-            if let (true, Some(version)) = (is_same, self.restored.get(&one.id)) {
-                one.version = *version;
+    /// Tells the starts before this one the new versions of the restored records, which are as they left them.
+    async fn keep_earlier_starts_undoable(&self, c: &Change<'_>, touched: &[Touched]) -> Result<(), Error> {
+        for mut earlier in programmes::runs(c.t, c.scope, c.now.minus(UNDO_FOR)).await? {
+            let mut is_changed = false;
+            for one in &mut earlier.content.touched {
+                let undone = touched.iter().find(|undone| undone.id == one.id);
+                let is_same = undone
+                    .and_then(|undone| undone.before.as_ref())
+                    .is_some_and(|(version, _)| *version == one.version);
+                if let (true, Some(version)) = (is_same, self.restored.get(&one.id)) {
+                    one.version = *version;
+                    is_changed = true;
+                }
+            }
+            if is_changed {
+                programmes::put_run(c.t, c.scope, &earlier).await?;
             }
         }
-        programmes::put_run(c.t, c.scope, &earlier).await?;
         Ok(())
     }
 }
