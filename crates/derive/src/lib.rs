@@ -15,7 +15,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `column = "name"` | a column of another name |
 /// | `json` | JSON text; null if the field is `None` |
 /// | `flatten` | the columns of a struct that is a row itself; all null if the field is `None` |
-/// | `flatten, prefix = "signer_"` | the same, with a prefix before their names |
+/// | `flatten, prefix = "signer_"` | the same, with a prefix before their names: `m.` is the alias of a table in a join |
+/// | `skip` | nothing; it is read as its default |
 #[proc_macro_derive(Row, attributes(row))]
 pub fn row(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
