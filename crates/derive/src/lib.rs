@@ -4,6 +4,7 @@ mod fields;
 mod filter;
 mod row;
 mod text;
+mod view;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -53,4 +54,12 @@ pub fn fields(input: TokenStream) -> TokenStream {
 pub fn filter(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     filter::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements `From<Entity>` for a view with `#[view(Entity)]`: each field is the one of the same name, or the expression
+/// in its `#[view(…)]`, in which `one` is the entity. The fields are moved in their order.
+#[proc_macro_derive(View, attributes(view))]
+pub fn view(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    view::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
