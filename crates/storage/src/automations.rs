@@ -7,9 +7,10 @@ use attestry_domain::automations::hosts::AllowedHosts;
 use attestry_domain::automations::{Automation, Version};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
 use attestry_domain::page::{After, Order, Page};
+use attestry_domain::row::Row;
 
 use crate::sql::{Columns, by_id, from_json, id, opt_time, page_params, read_page, time, to_json};
-use crate::table::read;
+use crate::table::{read, select};
 
 statements! {
     OF_TASK = "SELECT id FROM automations WHERE org_id = $1 AND task_id = $2 ORDER BY id FOR UPDATE";
@@ -22,7 +23,6 @@ statements! {
     DELETE_EVENTS = "DELETE FROM automation_events WHERE org_id = $1 AND automation_id = $2";
     INSERT_EVENT = "INSERT INTO automation_events (org_id, automation_id, action) VALUES ($1, $2, $3)";
     LISTEN = "UPDATE journal_heads SET listens = EXISTS (SELECT 1 FROM automation_events WHERE org_id = $1) WHERE org_id = $1";
-    LISTENERS = "SELECT e.action, a.id, a.task_id, a.latest_version FROM automation_events e JOIN automations a ON a.id = e.automation_id AND a.org_id = e.org_id WHERE e.org_id = $1 AND a.is_enabled = TRUE AND a.latest_version IS NOT NULL ORDER BY a.id";
     COUNT_VERSIONS = "SELECT COUNT(*) FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
     HOSTS = "SELECT hosts, version FROM automation_hosts WHERE org_id = $1";
     SET_HOSTS = "INSERT INTO automation_hosts (org_id, hosts, updated_at, version) VALUES ($1, $2, $3, $4) ON CONFLICT (org_id) DO UPDATE SET hosts = $2, updated_at = $3, version = $4";
@@ -36,6 +36,9 @@ statements! {
     VERSION_ROWS: Version = "automation_versions" {
         VERSION = " WHERE org_id = $1 AND automation_id = $2 AND number = $3";
     }
+    ;
+    built
+    LISTENERS = select::<Listener>("automation_events e JOIN automations a ON a.id = e.automation_id AND a.org_id = e.org_id WHERE e.org_id = $1 AND a.is_enabled = TRUE AND a.latest_version IS NOT NULL ORDER BY a.id");
     ;
     pages
     LIST = (AUTOMATIONS.select(" WHERE org_id = $1 AND task_id = $2"), "id", None);
@@ -131,25 +134,20 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<(), 
 }
 
 /// An automation that listens for an event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct Listener {
     pub action: String,
+    #[row(column = "a.id")]
     pub automation: AutomationId,
+    #[row(column = "task_id")]
     pub task: TaskId,
+    #[row(column = "latest_version")]
     pub script: i64,
 }
 
 /// Returns every automation of an organization that listens for an event. Used by the journal, before a scope exists.
 pub async fn listeners(t: &Tx<'_>, organization: OrganizationId) -> Result<Vec<Listener>, Error> {
-    t.all(LISTENERS, &[id(organization)], |row| {
-        Ok(Listener {
-            action: row.text(0)?,
-            automation: row.parse(1)?,
-            task: row.parse(2)?,
-            script: row.int(3)?,
-        })
-    })
-    .await
+    t.all(*LISTENERS, &[id(organization)], read).await
 }
 
 pub async fn insert_version(t: &Tx<'_>, scope: &Scope, one: &Version) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::row::Row;
 use attestry_domain::words::Department;
 
 use crate::sql::{Columns, contains, id, page_params, read_page};
@@ -34,7 +35,6 @@ statements! {
     DIRECTORY = "SELECT m.id, u.name, u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE ORDER BY m.id";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
-    OF_USER = "SELECT m.id, m.org_id, o.name, m.role FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id";
     MEMBERSHIP = "SELECT m.id, m.role, m.is_active, o.time_zone FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
     ;
     tables
@@ -44,6 +44,7 @@ statements! {
     GET = people!(" WHERE m.org_id = $1 AND m.id = $2");
     LOCK = people!(" WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
     LOCK_BY_USER = people!(" WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
+    OF_USER = select::<Membership>("members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id");
     ;
     pages
     WHOLE_BY_ID = (people!(" WHERE m.org_id = $1 AND m.is_active = $2"), "m.id", None);
@@ -144,25 +145,20 @@ pub async fn has_other_owner(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Res
 }
 
 /// A user's membership in one organization.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct Membership {
+    #[row(column = "m.id")]
     pub member: MemberId,
+    #[row(column = "org_id")]
     pub organization: OrganizationId,
+    #[row(column = "name")]
     pub organization_name: String,
     pub role: Roles,
 }
 
 /// The organizations a user is active in. Belongs to the user, so it takes no scope.
 pub async fn of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<Membership>, Error> {
-    t.all(OF_USER, &[id(user)], |row| {
-        Ok(Membership {
-            member: row.parse(0)?,
-            organization: row.parse(1)?,
-            organization_name: row.text(2)?,
-            role: Roles::stored(row.text(3)?),
-        })
-    })
-    .await
+    t.all(*OF_USER, &[id(user)], read).await
 }
 
 /// Returns a user's membership in an organization, for the authentication of a session.
