@@ -4,6 +4,7 @@ mod fields;
 mod filter;
 mod row;
 mod text;
+mod view;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -15,7 +16,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `column = "name"` | a column of another name |
 /// | `json` | JSON text; null if the field is `None` |
 /// | `flatten` | the columns of a struct that is a row itself; all null if the field is `None` |
-/// | `flatten, prefix = "signer_"` | the same, with a prefix before their names |
+/// | `flatten, prefix = "signer_"` | the same, with a prefix before their names: `m.` is the alias of a table in a join |
+/// | `skip` | nothing; it is read as its default |
 #[proc_macro_derive(Row, attributes(row))]
 pub fn row(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -52,4 +54,12 @@ pub fn fields(input: TokenStream) -> TokenStream {
 pub fn filter(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     filter::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Implements `From<Entity>` for a view with `#[view(Entity)]`: each field is the one of the same name, or the expression
+/// in its `#[view(…)]`, in which `one` is the entity. The fields are moved in their order.
+#[proc_macro_derive(View, attributes(view))]
+pub fn view(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    view::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -13,6 +13,7 @@ struct Options {
     prefix: Option<LitStr>,
     json: bool,
     flatten: bool,
+    skip: bool,
 }
 
 impl Options {
@@ -24,12 +25,14 @@ impl Options {
                     options.json = true;
                 } else if meta.path.is_ident("flatten") {
                     options.flatten = true;
+                } else if meta.path.is_ident("skip") {
+                    options.skip = true;
                 } else if meta.path.is_ident("column") {
                     options.column = Some(meta.value()?.parse()?);
                 } else if meta.path.is_ident("prefix") {
                     options.prefix = Some(meta.value()?.parse()?);
                 } else {
-                    return Err(meta.error("expected `column`, `json`, `flatten` or `prefix`"));
+                    return Err(meta.error("expected `column`, `json`, `flatten`, `prefix` or `skip`"));
                 }
                 Ok(())
             })?;
@@ -56,7 +59,14 @@ fn parts(field: &Field) -> Result<Parts> {
     let (options, ty) = (Options::of(field)?, &field.ty);
     let column = options.column.map_or_else(|| name.to_string(), |column| column.value());
     let one = quote!(columns.push(#column.into()););
-    Ok(if options.flatten {
+    Ok(if options.skip {
+        Parts {
+            columns: TokenStream::new(),
+            read: quote!(::std::default::Default::default()),
+            write: TokenStream::new(),
+            name,
+        }
+    } else if options.flatten {
         let prefix = options.prefix.map(|prefix| prefix.value()).unwrap_or_default();
         Parts {
             columns: quote! {

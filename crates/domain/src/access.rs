@@ -349,6 +349,8 @@ impl Parse for Roles {
     }
 }
 
+crate::kept_as_stored!(Roles);
+
 impl Serialize for Roles {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)

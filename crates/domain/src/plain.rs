@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::date::Date;
 use crate::id::{Id, Kind};
-use crate::text::{Parse, Text, WebAddress};
+use crate::text::{Parse, Text};
 use crate::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -149,6 +149,34 @@ impl Keep for String {
     }
 }
 
+impl Keep for Vec<u8> {
+    const KIND: PlainKind = PlainKind::Bytes;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Bytes(self.as_slice().into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        match value {
+            Plain::Bytes(bytes) => Ok(bytes.into_owned()),
+            value => Err(other(&value)),
+        }
+    }
+}
+
+/// Lines, such as those of a log.
+impl Keep for Vec<String> {
+    const KIND: PlainKind = PlainKind::Text;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.join("\n").into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        Ok(text_of(value)?.lines().map(str::to_owned).collect())
+    }
+}
+
 /// A hash.
 impl<const SIZE: usize> Keep for [u8; SIZE] {
     const KIND: PlainKind = PlainKind::Bytes;
@@ -163,6 +191,24 @@ impl<const SIZE: usize> Keep for [u8; SIZE] {
             value => Err(other(&value)),
         }
     }
+}
+
+/// Keeps types that are stored as their text, and read without validating it again.
+#[macro_export]
+macro_rules! kept_as_stored {
+    ($($type:ty),+ $(,)?) => {
+        $(impl $crate::plain::Keep for $type {
+            const KIND: $crate::plain::PlainKind = $crate::plain::PlainKind::Text;
+
+            fn plain(&self) -> $crate::plain::Plain<'_> {
+                $crate::plain::Plain::Text(self.as_str().into())
+            }
+
+            fn kept(value: $crate::plain::Plain<'_>) -> Result<Self, String> {
+                Ok(Self::stored($crate::plain::text_of(value)?.into_owned()))
+            }
+        })+
+    };
 }
 
 /// Keeps types that are stored as their text and parsed again.
@@ -184,18 +230,6 @@ macro_rules! kept_as_text {
 }
 
 impl<const MIN: usize, const MAX: usize, const LINES: bool> Keep for Text<MIN, MAX, LINES> {
-    const KIND: PlainKind = PlainKind::Text;
-
-    fn plain(&self) -> Plain<'_> {
-        Plain::Text(self.as_str().into())
-    }
-
-    fn kept(value: Plain<'_>) -> Result<Self, String> {
-        Ok(Self::stored(text_of(value)?.into_owned()))
-    }
-}
-
-impl Keep for WebAddress {
     const KIND: PlainKind = PlainKind::Text;
 
     fn plain(&self) -> Plain<'_> {

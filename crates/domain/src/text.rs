@@ -229,6 +229,8 @@ impl WebAddress {
     }
 }
 
+crate::kept_as_stored!(WebAddress);
+
 impl Serialize for WebAddress {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)

@@ -62,6 +62,8 @@ impl fmt::Display for Zone {
     }
 }
 
+crate::kept_as_text!(Zone);
+
 impl Serialize for Zone {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

@@ -6,14 +6,14 @@ use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, AutomationId, CommentId};
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::registers::attachments::Attachment;
+use attestry_domain::row::Row;
 
 use crate::sql::{Columns, by_id, id, page_params, read_page};
-use crate::table::read;
+use crate::table::{read, select};
 
 statements! {
     COUNT = "SELECT COUNT(*) FROM attachments WHERE org_id = $1 AND entity_id = $2";
     LATEST = "SELECT MAX(effective_date) FROM attachments WHERE org_id = $1 AND entity_id = $2";
-    LATEST_OF_TASKS = "SELECT a.entity_id, a.id, a.name, a.effective_date FROM attachments a WHERE a.org_id = $1 AND a.entity_type = 'task' AND a.effective_date IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attachments b WHERE b.org_id = $1 AND b.entity_id = a.entity_id AND (b.effective_date > a.effective_date OR (b.effective_date = a.effective_date AND b.id > a.id))) ORDER BY a.entity_id";
     ;
     tables
     ATTACHMENTS: Attachment = "attachments" {
@@ -23,6 +23,9 @@ statements! {
         OF_COMMENTS = " WHERE org_id = $1 AND entity_id IN (SELECT id FROM comments WHERE org_id = $1 AND entity_id = $2 AND id >= $3 AND id <= $4) ORDER BY id";
         OF_AUTOMATION = " WHERE org_id = $1 AND run_id IN (SELECT id FROM automation_runs WHERE org_id = $1 AND automation_id = $2) ORDER BY id";
     }
+    ;
+    built
+    LATEST_OF_TASKS = select::<LatestEvidence>("attachments a WHERE a.org_id = $1 AND a.entity_type = 'task' AND a.effective_date IS NOT NULL AND NOT EXISTS (SELECT 1 FROM attachments b WHERE b.org_id = $1 AND b.entity_id = a.entity_id AND (b.effective_date > a.effective_date OR (b.effective_date = a.effective_date AND b.id > a.id))) ORDER BY a.entity_id");
     ;
     pages
     LIST = (ATTACHMENTS.select(" WHERE org_id = $1 AND entity_id = $2"), "id", None);
@@ -77,8 +80,9 @@ pub async fn latest(t: &Tx<'_>, scope: &Scope, entity_id: &str) -> Result<Option
 }
 
 /// The latest evidence of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct LatestEvidence {
+    #[row(column = "entity_id")]
     pub task: String,
     pub id: AttachmentId,
     pub name: String,
@@ -87,15 +91,7 @@ pub struct LatestEvidence {
 
 /// Returns the latest evidence of each task that has any.
 pub async fn latest_of_tasks(t: &Tx<'_>, scope: &Scope) -> Result<Vec<LatestEvidence>, Error> {
-    t.all(LATEST_OF_TASKS, &[id(scope.organization())], |row| {
-        Ok(LatestEvidence {
-            task: row.text(0)?,
-            id: row.parse(1)?,
-            name: row.text(2)?,
-            effective_date: row.parse(3)?,
-        })
-    })
-    .await
+    t.all(*LATEST_OF_TASKS, &[id(scope.organization())], read).await
 }
 
 pub async fn list(

@@ -1,129 +1,57 @@
 //! Automations, their scripts, and their schedules and events.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Tx, Value};
+use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::automations::hosts::AllowedHosts;
-use attestry_domain::automations::schedules::Schedule;
-use attestry_domain::automations::{Automation, Event, Version};
+use attestry_domain::automations::{Automation, Version};
 use attestry_domain::id::{AutomationId, OrganizationId, TaskId};
 use attestry_domain::page::{After, Order, Page};
-use attestry_domain::tasks::TaskStatus;
-use attestry_domain::text::Parse;
-use attestry_domain::{Time, Zone};
+use attestry_domain::row::Row;
 
-use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time, to_json};
-
-macro_rules! columns {
-    () => {
-        "SELECT id, org_id, task_id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, check_name, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, created_by, created_at, updated_at, next_run_at, is_failing, version FROM automations"
-    };
-}
+use crate::sql::{Columns, by_id, from_json, id, opt_time, page_params, read_page, time, to_json};
+use crate::table::{read, select};
 
 statements! {
-    INSERT = "INSERT INTO automations (org_id, id, name, description, is_enabled, schedule, time_zone, events, evaluation_criteria, parameters, status_on_pass, status_on_fail, keep_evidence, latest_version, updated_at, next_run_at, version, task_id, check_name, created_by, created_at, is_failing) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)";
-    UPDATE = "UPDATE automations SET name = $3, description = $4, is_enabled = $5, schedule = $6, time_zone = $7, events = $8, evaluation_criteria = $9, parameters = $10, status_on_pass = $11, status_on_fail = $12, keep_evidence = $13, latest_version = $14, updated_at = $15, next_run_at = $16, version = $17 WHERE org_id = $1 AND id = $2";
-    GET = concat!(columns!(), " WHERE org_id = $1 AND id = $2");
-    LOCK = concat!(columns!(), " WHERE org_id = $1 AND id = $2 FOR UPDATE");
     OF_TASK = "SELECT id FROM automations WHERE org_id = $1 AND task_id = $2 ORDER BY id FOR UPDATE";
-    SCHEDULED = concat!(columns!(), " WHERE org_id = $1 AND schedule IS NOT NULL ORDER BY id FOR UPDATE");
     COUNT = "SELECT COUNT(*) FROM automations WHERE org_id = $1 AND task_id = $2";
     SET_NEXT = "UPDATE automations SET next_run_at = $3 WHERE org_id = $1 AND id = $2";
     SET_FAILING = "UPDATE automations SET is_failing = $3 WHERE org_id = $1 AND id = $2";
     COUNT_LISTENERS = "SELECT COUNT(DISTINCT automation_id) FROM automation_events WHERE org_id = $1 AND automation_id <> $2";
     DUE = "SELECT org_id, id FROM automations WHERE next_run_at <= $1 AND id > $2 ORDER BY id LIMIT $3";
-    DELETE = "DELETE FROM automations WHERE org_id = $1 AND id = $2";
     DELETE_VERSIONS = "DELETE FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
     DELETE_EVENTS = "DELETE FROM automation_events WHERE org_id = $1 AND automation_id = $2";
     INSERT_EVENT = "INSERT INTO automation_events (org_id, automation_id, action) VALUES ($1, $2, $3)";
     LISTEN = "UPDATE journal_heads SET listens = EXISTS (SELECT 1 FROM automation_events WHERE org_id = $1) WHERE org_id = $1";
-    LISTENERS = "SELECT e.action, a.id, a.task_id, a.latest_version FROM automation_events e JOIN automations a ON a.id = e.automation_id AND a.org_id = e.org_id WHERE e.org_id = $1 AND a.is_enabled = TRUE AND a.latest_version IS NOT NULL ORDER BY a.id";
     COUNT_VERSIONS = "SELECT COUNT(*) FROM automation_versions WHERE org_id = $1 AND automation_id = $2";
     HOSTS = "SELECT hosts, version FROM automation_hosts WHERE org_id = $1";
     SET_HOSTS = "INSERT INTO automation_hosts (org_id, hosts, updated_at, version) VALUES ($1, $2, $3, $4) ON CONFLICT (org_id) DO UPDATE SET hosts = $2, updated_at = $3, version = $4";
     ;
     tables
+    AUTOMATIONS: Automation = "automations" {
+        GET = " WHERE org_id = $1 AND id = $2";
+        LOCK = " WHERE org_id = $1 AND id = $2 FOR UPDATE";
+        SCHEDULED = " WHERE org_id = $1 AND schedule IS NOT NULL ORDER BY id FOR UPDATE";
+    }
     VERSION_ROWS: Version = "automation_versions" {
         VERSION = " WHERE org_id = $1 AND automation_id = $2 AND number = $3";
     }
     ;
+    built
+    LISTENERS = select::<Listener>("automation_events e JOIN automations a ON a.id = e.automation_id AND a.org_id = e.org_id WHERE e.org_id = $1 AND a.is_enabled = TRUE AND a.latest_version IS NOT NULL ORDER BY a.id");
+    ;
     pages
-    LIST = (concat!(columns!(), " WHERE org_id = $1 AND task_id = $2"), "id", None);
+    LIST = (AUTOMATIONS.select(" WHERE org_id = $1 AND task_id = $2"), "id", None);
     VERSIONS = (VERSION_ROWS.select(" WHERE org_id = $1 AND automation_id = $2"), "id", None);
 }
 
-fn read(row: &Row<'_>) -> Result<Automation, Error> {
-    let wrong = |column: usize, message: String| Error::Column { column, message };
-    let events = row.str(8)?.split_whitespace();
-    let parameters = row.opt_str(11)?.map(serde_json::from_str).transpose();
-    Ok(Automation {
-        id: row.parse(0)?,
-        organization_id: row.parse(1)?,
-        task_id: row.parse(2)?,
-        name: row.text(3)?,
-        description: row.opt_text(4)?,
-        is_enabled: row.bool(5)?,
-        schedule: row.opt_text(6)?.map(Schedule::stored),
-        time_zone: row.opt_parse(7)?,
-        // Events that no longer exist are ignored.
-        events: events.filter_map(|event| Event::parse(event).ok()).collect(),
-        evaluation_criteria: row.opt_text(9)?,
-        check: row.opt_text(10)?,
-        parameters: parameters.map_err(|error| wrong(11, error.to_string()))?,
-        status_on_pass: row.opt_parse(12)?,
-        status_on_fail: row.opt_parse(13)?,
-        keep_evidence: row.bool(14)?,
-        latest_version: row.opt_int(15)?,
-        created_by: row.opt_parse(16)?,
-        created_at: row.time(17)?,
-        updated_at: row.time(18)?,
-        next_run_at: row.opt_time(19)?,
-        is_failing: row.bool(20)?,
-        version: row.int(21)?,
-    })
-}
-
-fn words(events: &[Event]) -> String {
-    events.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the values that `INSERT` and `UPDATE` share.
-fn values<'a>(scope: &Scope, one: &'a Automation) -> Vec<Value<'a>> {
-    vec![
-        id(scope.organization()),
-        id(one.id),
-        Value::from(&one.name),
-        Value::from(one.description.as_ref()),
-        Value::Bool(one.is_enabled),
-        Value::from(one.schedule.as_ref().map(Schedule::as_str)),
-        Value::from(one.time_zone.as_ref().map(Zone::as_str)),
-        Value::from(words(&one.events)),
-        Value::from(one.evaluation_criteria.as_ref()),
-        Value::from(one.parameters.as_ref().map(ToString::to_string)),
-        Value::from(one.status_on_pass.map(TaskStatus::as_str)),
-        Value::from(one.status_on_fail.map(TaskStatus::as_str)),
-        Value::Bool(one.keep_evidence),
-        Value::from(one.latest_version),
-        time(one.updated_at),
-        opt_time(one.next_run_at),
-        Value::Int(one.version),
-    ]
-}
-
 pub async fn insert(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
-    let mut params = values(scope, one);
-    params.extend([
-        id(one.task_id),
-        Value::from(one.check.as_ref()),
-        opt_id(one.created_by),
-        time(one.created_at),
-        Value::Bool(one.is_failing),
-    ]);
-    t.execute(INSERT, &params).await?;
+    AUTOMATIONS.insert(t, scope, one).await?;
     set_events(t, scope, one).await
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), Error> {
-    t.execute(UPDATE, &values(scope, one)).await?;
+    AUTOMATIONS.update(t, scope, one).await?;
     set_events(t, scope, one).await
 }
 
@@ -137,11 +65,11 @@ async fn set_events(t: &Tx<'_>, scope: &Scope, one: &Automation) -> Result<(), E
 }
 
 pub async fn get(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<Option<Automation>, Error> {
-    t.opt(GET, &[id(scope.organization()), id(one)], read).await
+    t.opt(*GET, &[id(scope.organization()), id(one)], read).await
 }
 
 pub async fn lock(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<Option<Automation>, Error> {
-    t.opt(LOCK, &[id(scope.organization()), id(one)], read).await
+    t.opt(*LOCK, &[id(scope.organization()), id(one)], read).await
 }
 
 /// Locks the automations of a task and returns their ids.
@@ -151,7 +79,7 @@ pub async fn of_task(t: &Tx<'_>, scope: &Scope, task: &str) -> Result<Vec<Automa
 
 /// Locks and returns the automations that have a schedule.
 pub async fn scheduled(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Automation>, Error> {
-    t.all(SCHEDULED, &[id(scope.organization())], read).await
+    t.all(*SCHEDULED, &[id(scope.organization())], read).await
 }
 
 pub async fn list(
@@ -164,7 +92,7 @@ pub async fn list(
     let mut params = vec![id(scope.organization()), id(task)];
     page_params(&mut params, limit, after);
     let sql = LIST.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, read, |one| by_id(one.id)).await
+    read_page(t, sql, &params, limit, read, |one: &Automation| by_id(one.id)).await
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, task: TaskId) -> Result<i64, Error> {
@@ -201,30 +129,25 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, one: AutomationId) -> Result<(), 
     let own = [id(scope.organization()), id(one)];
     t.execute(DELETE_VERSIONS, &own).await?;
     t.execute(DELETE_EVENTS, &own).await?;
-    t.execute(DELETE, &own).await?;
+    AUTOMATIONS.delete(t, [id(scope.organization()), id(one)]).await?;
     t.execute(LISTEN, &own[..1]).await.map(|_| ())
 }
 
 /// An automation that listens for an event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct Listener {
     pub action: String,
+    #[row(column = "a.id")]
     pub automation: AutomationId,
+    #[row(column = "task_id")]
     pub task: TaskId,
+    #[row(column = "latest_version")]
     pub script: i64,
 }
 
 /// Returns every automation of an organization that listens for an event. Used by the journal, before a scope exists.
 pub async fn listeners(t: &Tx<'_>, organization: OrganizationId) -> Result<Vec<Listener>, Error> {
-    t.all(LISTENERS, &[id(organization)], |row| {
-        Ok(Listener {
-            action: row.text(0)?,
-            automation: row.parse(1)?,
-            task: row.parse(2)?,
-            script: row.int(3)?,
-        })
-    })
-    .await
+    t.all(*LISTENERS, &[id(organization)], read).await
 }
 
 pub async fn insert_version(t: &Tx<'_>, scope: &Scope, one: &Version) -> Result<(), Error> {
@@ -237,7 +160,7 @@ pub async fn version(
     automation: AutomationId,
     number: i64,
 ) -> Result<Option<Version>, Error> {
-    t.opt(*VERSION, &[id(scope.organization()), id(automation), Value::Int(number)], crate::table::read).await
+    t.opt(*VERSION, &[id(scope.organization()), id(automation), Value::Int(number)], read).await
 }
 
 pub async fn versions(
@@ -250,7 +173,7 @@ pub async fn versions(
     let mut params = vec![id(scope.organization()), id(automation)];
     page_params(&mut params, limit, after);
     let sql = VERSIONS.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, crate::table::read, |one: &Version| by_id(one.id)).await
+    read_page(t, sql, &params, limit, read, |one: &Version| by_id(one.id)).await
 }
 
 pub async fn count_versions(t: &Tx<'_>, scope: &Scope, automation: AutomationId) -> Result<i64, Error> {

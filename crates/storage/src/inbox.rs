@@ -1,23 +1,22 @@
 //! The inboxes of members.
 
-use attestry_db::{Error, Row, RowChange, Tx, Value};
+use attestry_db::{Error, RowChange, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{InboxItemId, MemberId};
-use attestry_domain::identity::inbox::{About, InboxFilter, InboxItem};
+use attestry_domain::identity::inbox::{InboxFilter, InboxItem};
 use attestry_domain::page::{After, Order, Page};
 
-use crate::sql::{Columns, by_id, id, opt_id, opt_time, owned, page_params, read_page, time};
+use crate::sql::{by_id, id, opt_time, owned, page_params, read_page, time};
+use crate::table::read;
 
 /// The items of a member, as far as they are about records that the reader may see: `$3` lists the kinds of records,
 /// `$4` and `$5` restrict tasks to those assigned to the member and policies to those that are published. An item about
 /// a date is left out once the record has another date or assignee, or none.
-macro_rules! items {
-    ($what:literal) => {
+macro_rules! of_reader {
+    () => {
         concat!(
-            "SELECT ",
-            $what,
-            " FROM inbox_items i WHERE i.org_id = $1 AND i.member_id = $2",
+            " WHERE i.org_id = $1 AND i.member_id = $2",
             " AND (i.entity_type IS NULL OR $3 LIKE '%,' || i.entity_type || ',%')",
             " AND (i.entity_type IS NULL OR i.entity_type <> 'task' OR (CAST($4 AS BOOLEAN) = FALSE AND i.kind NOT IN ('dueSoon', 'overdue')) OR EXISTS (SELECT 1 FROM tasks t WHERE t.id = i.entity_id AND t.org_id = $1 AND t.assignee_id = $2 AND (i.kind NOT IN ('dueSoon', 'overdue') OR (t.open_due IS NOT NULL AND (i.occasion LIKE 'reminded %' OR i.occasion LIKE '% ' || t.open_due)))))",
             " AND (i.entity_type IS NULL OR i.entity_type <> 'policy' OR (CAST($5 AS BOOLEAN) = FALSE AND i.kind <> 'overdue') OR EXISTS (SELECT 1 FROM policies p WHERE p.id = i.entity_id AND p.org_id = $1 AND (i.kind = 'overdue' OR p.is_published = TRUE) AND (i.kind <> 'overdue' OR (p.is_published = FALSE AND p.archived = FALSE AND p.assignee_id = $2))))",
@@ -27,8 +26,7 @@ macro_rules! items {
 }
 
 statements! {
-    INSERT = "INSERT INTO inbox_items (org_id, id, member_id, kind, text, entity_type, entity_id, actor_id, occasion, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (member_id, entity_id, occasion) DO NOTHING";
-    UNREAD = concat!(items!("COUNT(*)"), " AND i.read_at IS NULL");
+    UNREAD = concat!("SELECT COUNT(*) FROM inbox_items i", of_reader!(), " AND i.read_at IS NULL");
     MARK = "UPDATE inbox_items SET read_at = $4 WHERE org_id = $1 AND member_id = $2 AND id = $3";
     MARK_UP_TO = "UPDATE inbox_items SET read_at = $4 WHERE org_id = $1 AND member_id = $2 AND id <= $3 AND (read_at IS NULL) = (CAST($4 AS BIGINT) IS NOT NULL)";
     DELETE_OF_ENTITY = "DELETE FROM inbox_items WHERE org_id = $1 AND entity_id = $2";
@@ -36,25 +34,14 @@ statements! {
     REMINDED = "SELECT entity_id FROM inbox_items WHERE org_id = $1 AND member_id = $2 AND occasion = $3";
     DELETE_OLD = "DELETE FROM inbox_items WHERE created_at < $1";
     ;
+    tables
+    ITEMS: InboxItem = "inbox_items i" + "occasion" {}
+    ;
+    built
+    INSERT = ITEMS.insert_unless("member_id, entity_id, occasion");
+    ;
     pages
-    LIST = (concat!(items!("i.id, i.member_id, i.kind, i.text, i.entity_type, i.entity_id, i.actor_id, i.created_at, i.read_at"), " AND (CAST($6 AS BOOLEAN) = FALSE OR i.read_at IS NULL) AND (CAST($7 AS TEXT) IS NULL OR i.kind = $7)"), "i.id", None);
-}
-
-fn read(row: &Row<'_>) -> Result<InboxItem, Error> {
-    let about = match (row.opt_text(4)?, row.opt_text(5)?) {
-        (Some(entity_type), Some(entity_id)) => Some(About { entity_type, entity_id }),
-        _ => None,
-    };
-    Ok(InboxItem {
-        id: row.parse(0)?,
-        member_id: row.parse(1)?,
-        kind: row.parse(2)?,
-        text: row.text(3)?,
-        about,
-        actor_id: row.opt_parse(6)?,
-        created_at: row.time(7)?,
-        read_at: row.opt_time(8)?,
-    })
+    LIST = (ITEMS.select(concat!(of_reader!(), " AND (CAST($6 AS BOOLEAN) = FALSE OR i.read_at IS NULL) AND (CAST($7 AS TEXT) IS NULL OR i.kind = $7)")), "i.id", None);
 }
 
 /// Inserts an item, unless there is one for the same occasion.
@@ -64,19 +51,9 @@ pub async fn insert(
     item: &InboxItem,
     occasion: Option<&str>,
 ) -> Result<(), Error> {
-    let params = [
-        id(scope.organization()),
-        id(item.id),
-        id(item.member_id),
-        Value::from(item.kind.as_str()),
-        Value::from(&item.text),
-        item.about.as_ref().map_or(Value::Null, |about| Value::from(&about.entity_type)),
-        item.about.as_ref().map_or(Value::Null, |about| Value::from(&about.entity_id)),
-        opt_id(item.actor_id),
-        occasion.map_or(Value::Null, Value::from),
-        time(item.created_at),
-    ];
-    t.execute_later(RowChange::Single(INSERT), owned(params.into())).await
+    let occasion = occasion.map_or(Value::Null, Value::from);
+    let params = ITEMS.params(scope.organization(), item, vec![occasion])?;
+    t.execute_later(RowChange::Single(*INSERT), owned(params)).await
 }
 
 /// The reader of an inbox: the member, and the records that the member may see.
@@ -115,7 +92,7 @@ pub async fn list(
     params.push(filter.kind.map_or(Value::Null, |kind| Value::from(kind.as_str())));
     page_params(&mut params, limit, after);
     let sql = LIST.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, read, |item| by_id(item.id)).await
+    read_page(t, sql, &params, limit, read, |item: &InboxItem| by_id(item.id)).await
 }
 
 /// Counts the unread items of a member.

@@ -47,6 +47,8 @@ mod vendors;
 pub mod views;
 
 pub use attestry_db::{Db, Error, Tx};
+/// The paths that `#[derive(Row)]` names.
+use attestry_domain::{plain, row};
 use registers::Stored;
 pub use sql::Conflict;
 

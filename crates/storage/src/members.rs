@@ -1,30 +1,20 @@
 //! Members, always with their users.
 
-use attestry_db::{Error, Row, RowChange, Tx, Value};
+use attestry_db::{Error, Tx, Value};
 use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::row::Row;
 use attestry_domain::words::Department;
 
-use crate::sql::{Columns, contains, id, owned, page_params, read_page, time};
-use crate::users::{self, user_columns};
+use crate::sql::{Columns, contains, id, page_params, read_page};
+use crate::table::{read, select};
 
-macro_rules! person {
-    () => {
-        concat!(
-            "SELECT m.id, m.org_id, m.user_id, m.role, m.department, m.is_active, m.device_label_id, ",
-            "m.created_at, m.updated_at, m.version, ",
-            user_columns!(),
-            " FROM members m JOIN users u ON u.id = m.user_id"
-        )
-    };
-}
-
-macro_rules! list {
-    () => {
-        concat!(person!(), narrowed!())
+macro_rules! people {
+    ($($where:tt)*) => {
+        select::<Person>(concat!("members m JOIN users u ON u.id = m.user_id", $($where)*))
     };
 }
 
@@ -39,121 +29,52 @@ macro_rules! narrowed {
     };
 }
 
-/// The unfiltered list: without the optional conditions, both query planners choose the fast plan.
-macro_rules! whole_list {
-    () => {
-        concat!(person!(), " WHERE m.org_id = $1 AND m.is_active = $2")
-    };
-}
-
 statements! {
-    INSERT = "INSERT INTO members (id, org_id, user_id, role, department, is_active, device_label_id, created_at, updated_at, version) VALUES ($2, $1, $3, $4, $5, $6, $7, $8, $9, $10)";
-    GET = concat!(person!(), " WHERE m.org_id = $1 AND m.id = $2");
-    LOCK = concat!(person!(), " WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
-    LOCK_BY_USER = concat!(person!(), " WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
-    UPDATE = "UPDATE members SET user_id = $3, role = $4, department = $5, is_active = $6, device_label_id = $7, updated_at = $8, version = $9 WHERE org_id = $1 AND id = $2";
     ACTIVE = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE";
     NAMES = "SELECT m.id, u.name FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1";
     DIRECTORY = "SELECT m.id, u.name, u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE ORDER BY m.id";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
-    OF_USER = "SELECT m.id, m.org_id, o.name, m.role FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id";
     MEMBERSHIP = "SELECT m.id, m.role, m.is_active, o.time_zone FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
     ;
+    tables
+    MEMBERS: Member = "members" {}
+    ;
+    built
+    GET = people!(" WHERE m.org_id = $1 AND m.id = $2");
+    LOCK = people!(" WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
+    LOCK_BY_USER = people!(" WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
+    OF_USER = select::<Membership>("members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id");
+    ;
     pages
-    WHOLE_BY_ID = (whole_list!(), "m.id", None);
-    BY_ID = (list!(), "m.id", None);
-    BY_NAME = (list!(), "m.id", Some("u.name_key"));
-    BY_EMAIL = (list!(), "m.id", Some("u.email_key"));
-    BY_ROLE = (list!(), "m.id", Some("m.role"));
-    BY_DEPARTMENT = (list!(), "m.id", Some("m.department"));
-    BY_STATUS = (list!(), "m.id", Some("CASE WHEN m.is_active = TRUE THEN 1 WHEN u.invited_to IS NOT NULL THEN 2 ELSE 3 END"));
-    BY_LAST_LOGIN = (list!(), "m.id", Some("COALESCE(u.last_login, 0)"));
-}
-
-fn read(row: &Row<'_>) -> Result<Person, Error> {
-    Ok(Person {
-        member: Member {
-            id: row.parse(0)?,
-            organization_id: row.parse(1)?,
-            user_id: row.parse(2)?,
-            role: Roles::stored(row.text(3)?),
-            department: row.parse(4)?,
-            is_active: row.bool(5)?,
-            device_label_id: row.opt_int(6)?,
-            created_at: row.time(7)?,
-            updated_at: row.time(8)?,
-            version: row.int(9)?,
-        },
-        user: users::read(row, 10)?,
-    })
+    WHOLE_BY_ID = (people!(" WHERE m.org_id = $1 AND m.is_active = $2"), "m.id", None);
+    BY_ID = (people!(narrowed!()), "m.id", None);
+    BY_NAME = (people!(narrowed!()), "m.id", Some("u.name_key"));
+    BY_EMAIL = (people!(narrowed!()), "m.id", Some("u.email_key"));
+    BY_ROLE = (people!(narrowed!()), "m.id", Some("m.role"));
+    BY_DEPARTMENT = (people!(narrowed!()), "m.id", Some("m.department"));
+    BY_STATUS = (people!(narrowed!()), "m.id", Some("CASE WHEN m.is_active = TRUE THEN 1 WHEN u.invited_to IS NOT NULL THEN 2 ELSE 3 END"));
+    BY_LAST_LOGIN = (people!(narrowed!()), "m.id", Some("COALESCE(u.last_login, 0)"));
 }
 
 pub async fn insert(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
-    let Member {
-        id: own,
-        organization_id: _,
-        user_id,
-        role,
-        department,
-        is_active,
-        device_label_id,
-        created_at,
-        updated_at,
-        version,
-    } = member;
-    let params = [
-        id(scope.organization()),
-        id(*own),
-        id(*user_id),
-        Value::from(role.as_str()),
-        Value::from(department.as_str()),
-        Value::Bool(*is_active),
-        Value::from(*device_label_id),
-        time(*created_at),
-        time(*updated_at),
-        Value::Int(*version),
-    ];
-    t.execute(INSERT, &params).await.map(|_| ())
+    MEMBERS.insert(t, scope, member).await
 }
 
 pub async fn get(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
-    t.opt(GET, &[id(scope.organization()), id(member)], read).await
+    t.opt(*GET, &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn lock(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
-    t.opt(LOCK, &[id(scope.organization()), id(member)], read).await
+    t.opt(*LOCK, &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn lock_by_user(t: &Tx<'_>, scope: &Scope, user: UserId) -> Result<Option<Person>, Error> {
-    t.opt(LOCK_BY_USER, &[id(scope.organization()), id(user)], read).await
+    t.opt(*LOCK_BY_USER, &[id(scope.organization()), id(user)], read).await
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Error> {
-    let Member {
-        id: own,
-        organization_id: _,
-        user_id,
-        role,
-        department,
-        is_active,
-        device_label_id,
-        created_at: _,
-        updated_at,
-        version,
-    } = member;
-    let values = vec![
-        id(scope.organization()),
-        id(*own),
-        id(*user_id),
-        Value::from(role.as_str()),
-        Value::from(department.as_str()),
-        Value::Bool(*is_active),
-        Value::from(*device_label_id),
-        time(*updated_at),
-        Value::Int(*version),
-    ];
-    t.execute_later(RowChange::Single(UPDATE), owned(values)).await
+    MEMBERS.update_later(t, scope, member).await
 }
 
 fn conditions<'a>(scope: &Scope, filter: &'a MemberFilter) -> Vec<Value<'a>> {
@@ -197,6 +118,7 @@ pub async fn list(
     let MemberFilter { is_active, includes_inactive, role, department, q } = filter;
     let of_one_kind = is_active.is_some() || !includes_inactive;
     let whole = of_one_kind && role.is_none() && department.is_none() && q.is_none();
+    // Without the optional conditions, both query planners choose the fast plan.
     let sql = match page.sort {
         MemberSort::CreatedAt if whole => &WHOLE_BY_ID,
         MemberSort::CreatedAt => &BY_ID,
@@ -213,7 +135,7 @@ pub async fn list(
     }
     page_params(&mut params, page.limit, page.after.as_ref());
     let sql = sql.pick(page.order, page.after.is_some());
-    read_page(t, sql, &params, page.limit, read, |person| person.place(page.sort)).await
+    read_page(t, sql, &params, page.limit, read, |person: &Person| person.place(page.sort)).await
 }
 
 /// Returns true when the organization has an active owner other than this member. Lock the organization first.
@@ -223,25 +145,20 @@ pub async fn has_other_owner(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Res
 }
 
 /// A user's membership in one organization.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct Membership {
+    #[row(column = "m.id")]
     pub member: MemberId,
+    #[row(column = "org_id")]
     pub organization: OrganizationId,
+    #[row(column = "name")]
     pub organization_name: String,
     pub role: Roles,
 }
 
 /// The organizations a user is active in. Belongs to the user, so it takes no scope.
 pub async fn of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<Membership>, Error> {
-    t.all(OF_USER, &[id(user)], |row| {
-        Ok(Membership {
-            member: row.parse(0)?,
-            organization: row.parse(1)?,
-            organization_name: row.text(2)?,
-            role: Roles::stored(row.text(3)?),
-        })
-    })
-    .await
+    t.all(*OF_USER, &[id(user)], read).await
 }
 
 /// Returns a user's membership in an organization, for the authentication of a session.

@@ -2,40 +2,41 @@
 
 use std::collections::HashSet;
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Tx, Value};
 use attestry_domain::Zone;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::notices::Notices;
+use attestry_domain::row::Row;
 
 use crate::sql::{Columns, id};
+use crate::table::read;
 
 statements! {
-    GET = "SELECT notify_assigned, notify_due_soon, notify_overdue, notify_automations, notify_policies, notify_portal, notify_mentioned FROM users WHERE id = $1";
     READERS_OF_POLICIES = "SELECT m.id FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND u.notify_policies";
-    SET = "UPDATE users SET notify_assigned = $2, notify_due_soon = $3, notify_overdue = $4, notify_automations = $5, notify_policies = $6, notify_portal = $7, notify_mentioned = $8 WHERE id = $1";
     ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
     DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
     DUE = "SELECT assignee_id, id, number, title, due_date FROM tasks WHERE org_id = $1 AND open_due <= $2 AND assignee_id IS NOT NULL ORDER BY assignee_id, open_due, id";
     ENDING = "SELECT assignee_id, id, number, title, accepted_until FROM risks WHERE org_id = $1 AND accepted_until <= $2 AND assignee_id IS NOT NULL AND status IN ('open', 'pending') ORDER BY assignee_id, accepted_until, id";
+    ;
+    tables
+    SETTINGS: UserSettings = "users" by "id" {
+        GET = " WHERE id = $1";
+    }
 }
 
-fn read(row: &Row<'_>) -> Result<Notices, Error> {
-    Ok(Notices {
-        assigned: row.bool(0)?,
-        due_soon: row.bool(1)?,
-        overdue: row.bool(2)?,
-        automations: row.bool(3)?,
-        policies: row.bool(4)?,
-        portal: row.bool(5)?,
-        mentioned: row.bool(6)?,
-    })
+/// The notification settings, as columns of a user.
+#[derive(Debug, Row)]
+struct UserSettings {
+    #[row(flatten, prefix = "notify_")]
+    notices: Notices,
 }
 
 /// Returns a user's notification settings. They belong to the user, so no scope is needed.
 pub async fn get(t: &Tx<'_>, user: UserId) -> Result<Option<Notices>, Error> {
-    t.opt(GET, &[id(user)], read).await
+    let found: Option<UserSettings> = t.opt(*GET, &[id(user)], read).await?;
+    Ok(found.map(|settings| settings.notices))
 }
 
 /// Returns the members who have policy notifications enabled.
@@ -45,18 +46,7 @@ pub async fn readers_of_policies(t: &Tx<'_>, scope: &Scope) -> Result<HashSet<Me
 }
 
 pub async fn set(t: &Tx<'_>, user: UserId, notices: Notices) -> Result<(), Error> {
-    let Notices { assigned, due_soon, overdue, automations, policies, portal, mentioned } = notices;
-    let params = [
-        id(user),
-        Value::Bool(assigned),
-        Value::Bool(due_soon),
-        Value::Bool(overdue),
-        Value::Bool(automations),
-        Value::Bool(policies),
-        Value::Bool(portal),
-        Value::Bool(mentioned),
-    ];
-    t.execute(SET, &params).await.map(|_| ())
+    SETTINGS.update_by(t, user, &UserSettings { notices }).await
 }
 
 /// Returns every organization with its time zone and the last day its digests were sent, for the job that sends them.

@@ -2,92 +2,54 @@
 
 use std::time::Duration;
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Tx};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
 use attestry_domain::identity::organizations::Organization;
+use attestry_domain::row::Row;
 
 use crate::schema::of_an_organization;
-use crate::sql::{Columns, from_json, id, time, to_json};
-
-macro_rules! columns {
-    () => {
-        "SELECT id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed, framework_ids FROM organizations"
-    };
-}
+use crate::sql::{Columns, id, time};
+use crate::table::{read, select};
 
 statements! {
-    INSERT = "INSERT INTO organizations (id, name, website, time_zone, created_at, updated_at, version, is_self_approval_allowed, framework_ids) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    GET = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL");
-    LOCK = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NULL FOR UPDATE");
-    UPDATE = "UPDATE organizations SET name = $2, website = $3, time_zone = $4, updated_at = $5, version = $6, is_self_approval_allowed = $7, framework_ids = $8 WHERE id = $1";
     DELETE = "UPDATE organizations SET updated_at = $2, deleted_at = $2, version = version + 1 WHERE id = $1";
     RESTORE = "UPDATE organizations SET updated_at = $2, deleted_at = NULL, version = version + 1 WHERE id = $1 AND removed_at IS NULL";
     TO_REMOVE = "SELECT id FROM organizations WHERE deleted_at < $1 AND removed_at IS NULL ORDER BY id";
-    LOCK_DELETED = concat!(columns!(), " WHERE id = $1 AND deleted_at IS NOT NULL AND removed_at IS NULL FOR UPDATE");
     REMOVE = "UPDATE organizations SET name = '', website = NULL, updated_at = $2, removed_at = $2 WHERE id = $1";
-    ALL = "SELECT id, name, deleted_at, removed_at FROM organizations ORDER BY id";
     ANY = "SELECT id FROM organizations LIMIT 1";
     DELETE_SESSIONS = "DELETE FROM sessions WHERE user_id IN (SELECT user_id FROM members WHERE org_id = $1) AND user_id NOT IN (SELECT m.user_id FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id <> $1 AND m.is_active = TRUE AND o.deleted_at IS NULL)";
     REMOVE_INVITED = "DELETE FROM users WHERE invited_to = $1";
     ERASE_STATES = "UPDATE journal SET state = NULL WHERE org_id = $1";
-}
-
-fn read(row: &Row<'_>) -> Result<Organization, Error> {
-    Ok(Organization {
-        id: row.parse(0)?,
-        name: row.text(1)?,
-        website: row.opt_text(2)?,
-        time_zone: row.parse(3)?,
-        created_at: row.time(4)?,
-        updated_at: row.time(5)?,
-        version: row.int(6)?,
-        is_self_approval_allowed: row.bool(7)?,
-        framework_ids: from_json(row, 8)?,
-    })
+    ;
+    tables
+    ORGANIZATIONS: Organization = "organizations" by "id" {
+        GET = " WHERE id = $1 AND deleted_at IS NULL";
+        LOCK = " WHERE id = $1 AND deleted_at IS NULL FOR UPDATE";
+        LOCK_DELETED = " WHERE id = $1 AND deleted_at IS NOT NULL AND removed_at IS NULL FOR UPDATE";
+    }
+    ;
+    built
+    ALL = select::<OrganizationSummary>("organizations ORDER BY id");
 }
 
 /// Creates the tenant itself: the one insert of tenant data for which no scope can exist.
 pub async fn insert(t: &Tx<'_>, organization: &Organization) -> Result<(), Error> {
-    let Organization { id: own, name, website, time_zone, created_at, updated_at, version, .. } =
-        organization;
-    let params = [
-        id(*own),
-        Value::from(name),
-        Value::from(website.as_ref()),
-        Value::from(time_zone.as_str()),
-        time(*created_at),
-        time(*updated_at),
-        Value::Int(*version),
-        Value::Bool(organization.is_self_approval_allowed),
-        to_json(8, &organization.framework_ids)?,
-    ];
-    t.execute(INSERT, &params).await.map(|_| ())
+    ORGANIZATIONS.insert_with(t, organization.id, organization, Vec::new()).await
 }
 
 pub async fn get(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Error> {
-    t.opt(GET, &[id(scope.organization())], read).await
+    t.opt(*GET, &[id(scope.organization())], read).await
 }
 
 /// Locks the organization. Rules that span its members take this lock first.
 pub async fn lock(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Error> {
-    t.opt(LOCK, &[id(scope.organization())], read).await
+    t.opt(*LOCK, &[id(scope.organization())], read).await
 }
 
 pub async fn update(t: &Tx<'_>, scope: &Scope, organization: &Organization) -> Result<(), Error> {
-    let Organization { name, website, time_zone, updated_at, version, .. } = organization;
-    let params = [
-        id(scope.organization()),
-        Value::from(name),
-        Value::from(website.as_ref()),
-        Value::from(time_zone.as_str()),
-        time(*updated_at),
-        Value::Int(*version),
-        Value::Bool(organization.is_self_approval_allowed),
-        to_json(7, &organization.framework_ids)?,
-    ];
-    t.execute(UPDATE, &params).await.map(|_| ())
+    ORGANIZATIONS.update(t, scope, organization).await
 }
 
 /// Marks the organization as deleted, and ends the sessions of users without another organization. Its data remains
@@ -99,7 +61,7 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
 
 /// Locks an organization that is deleted and not yet removed.
 pub async fn lock_deleted(t: &Tx<'_>, scope: &Scope) -> Result<Option<Organization>, Error> {
-    t.opt(LOCK_DELETED, &[id(scope.organization())], read).await
+    t.opt(*LOCK_DELETED, &[id(scope.organization())], read).await
 }
 
 /// Restores a deleted organization.
@@ -129,7 +91,7 @@ pub async fn remove(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
 }
 
 /// An organization in the operator's list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct OrganizationSummary {
     pub id: OrganizationId,
     /// Empty once it is removed.
@@ -140,15 +102,7 @@ pub struct OrganizationSummary {
 
 /// Returns every organization, including removed ones, for the operator's commands.
 pub async fn all(t: &Tx<'_>) -> Result<Vec<OrganizationSummary>, Error> {
-    t.all(ALL, &[], |row| {
-        Ok(OrganizationSummary {
-            id: row.parse(0)?,
-            name: row.text(1)?,
-            deleted_at: row.opt_time(2)?,
-            removed_at: row.opt_time(3)?,
-        })
-    })
-    .await
+    t.all(*ALL, &[], read).await
 }
 
 pub async fn any(t: &Tx<'_>) -> Result<bool, Error> {

@@ -4,11 +4,12 @@ use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::OrganizationId;
+use attestry_domain::row::Row;
 
 use crate::sql::{Columns, id, time};
+use crate::table::{read, select};
 
 statements! {
-    LIST = "SELECT name, created_at, updated_at FROM secrets WHERE org_id = $1 ORDER BY name";
     GET = "SELECT s.sealed, i.value FROM secrets s, instance i WHERE s.org_id = $1 AND s.name = $2 AND i.name = 'secrets_key'";
     LOCK_KEY = "SELECT value FROM instance WHERE name = 'secrets_key' FOR UPDATE";
     NEW_KEY = "INSERT INTO instance (name, value) VALUES ('secrets_key', $1) ON CONFLICT (name) DO NOTHING";
@@ -17,10 +18,13 @@ statements! {
     DELETE = "DELETE FROM secrets WHERE org_id = $1 AND name = $2";
     ALL = "SELECT org_id, name, sealed FROM secrets ORDER BY org_id, name";
     RESEAL = "UPDATE secrets SET sealed = $3 WHERE org_id = $1 AND name = $2";
+    ;
+    built
+    LIST = select::<SecretMetadata>("secrets WHERE org_id = $1 ORDER BY name");
 }
 
 /// The metadata of a secret.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct SecretMetadata {
     pub name: String,
     pub created_at: Time,
@@ -28,10 +32,7 @@ pub struct SecretMetadata {
 }
 
 pub async fn list(t: &Tx<'_>, scope: &Scope) -> Result<Vec<SecretMetadata>, Error> {
-    t.all(LIST, &[id(scope.organization())], |row| {
-        Ok(SecretMetadata { name: row.text(0)?, created_at: row.time(1)?, updated_at: row.time(2)? })
-    })
-    .await
+    t.all(*LIST, &[id(scope.organization())], read).await
 }
 
 /// Returns an encrypted secret and the stored form of its key.

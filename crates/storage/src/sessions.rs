@@ -1,71 +1,47 @@
 //! Sessions. They belong to a user, not to an organization.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::journal::Hash;
 
-use crate::sql::{Columns, id, time};
-
-macro_rules! columns {
-    () => {
-        "s.id, s.user_id, s.created_at, s.last_seen_at, s.expires_at, s.ip, s.user_agent, s.confirmed_at"
-    };
-}
+use crate::sql::{id, time};
+use crate::table::{read, read_with};
 
 statements! {
-    INSERT = "INSERT INTO sessions (id, user_id, token_hash, created_at, last_seen_at, expires_at, ip, user_agent, confirmed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    FIND = concat!("SELECT ", columns!(), ", u.email FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.token_hash = $1");
-    GET = concat!("SELECT ", columns!(), " FROM sessions s WHERE s.id = $1");
-    OF_USER = concat!("SELECT ", columns!(), " FROM sessions s WHERE s.user_id = $1 AND s.expires_at > $2 AND s.last_seen_at >= $3 ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 100");
     CONFIRM = "UPDATE sessions SET confirmed_at = $2 WHERE id = $1";
     TOUCH = "UPDATE sessions SET last_seen_at = $2, expires_at = $3 WHERE id = $1 AND last_seen_at < $2";
     DELETE = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
     DELETE_EXPIRED = "DELETE FROM sessions WHERE expires_at < $1 OR last_seen_at < $2";
-}
-
-fn read(row: &Row<'_>) -> Result<Session, Error> {
-    Ok(Session {
-        id: row.parse(0)?,
-        user_id: row.parse(1)?,
-        created_at: row.time(2)?,
-        last_seen_at: row.time(3)?,
-        expires_at: row.time(4)?,
-        ip: row.opt_text(5)?,
-        user_agent: row.opt_text(6)?,
-        confirmed_at: row.time(7)?,
-    })
+    ;
+    tables
+    SESSIONS: Session = "sessions s" by "id" + "token_hash" {
+        GET = " WHERE s.id = $1";
+        OF_USER = " WHERE s.user_id = $1 AND s.expires_at > $2 AND s.last_seen_at >= $3 ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 100";
+    }
+    ;
+    built
+    FIND = SESSIONS.select_with("u.email", " JOIN users u ON u.id = s.user_id WHERE s.token_hash = $1");
 }
 
 pub async fn insert(t: &Tx<'_>, session: &Session, token_hash: &Hash) -> Result<(), Error> {
-    let params = [
-        id(session.id),
-        id(session.user_id),
-        Value::from(token_hash),
-        time(session.created_at),
-        time(session.last_seen_at),
-        time(session.expires_at),
-        Value::from(session.ip.as_ref()),
-        Value::from(session.user_agent.as_ref()),
-        time(session.confirmed_at),
-    ];
-    t.execute(INSERT, &params).await.map(|_| ())
+    SESSIONS.insert_with(t, session.id, session, vec![Value::from(token_hash)]).await
 }
 
 /// Finds a session by its token, with its user's email address.
 pub async fn find(t: &Tx<'_>, token_hash: &Hash) -> Result<Option<(Session, String)>, Error> {
-    t.opt(FIND, &[Value::from(token_hash)], |row| Ok((read(row)?, row.text(8)?))).await
+    t.opt(*FIND, &[Value::from(token_hash)], read_with).await
 }
 
 pub async fn get(t: &Tx<'_>, session: SessionId) -> Result<Option<Session>, Error> {
-    t.opt(GET, &[id(session)], read).await
+    t.opt(*GET, &[id(session)], read).await
 }
 
 /// Returns a user's valid sessions, the last used first.
 pub async fn of_user(t: &Tx<'_>, user: UserId, now: Time, idle_since: Time) -> Result<Vec<Session>, Error> {
-    t.all(OF_USER, &[id(user), time(now), time(idle_since)], read).await
+    t.all(*OF_USER, &[id(user), time(now), time(idle_since)], read).await
 }
 
 /// Records that the user confirmed the password; `false` when the session has ended.

@@ -4,33 +4,38 @@
 use attestry_db::{Constraint, Error, Row, RowValues, Tx, Value};
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, MAX_PAGE_BYTES, Page};
-use attestry_domain::portals::Days;
 use attestry_domain::{Parse, Time};
 
 /// Names the statements of a file and lists them for the test that prepares them all: those written out, tables with
-/// selects of their rows, and pages of lists.
+/// selects of their rows, those built in another way, and pages of lists. The keys of a table are `org_id` and `id`, unless
+/// another one follows `by`; columns that are not part of the row follow `+`.
 macro_rules! statements {
     (
         $($name:ident = $sql:expr;)*
-        $(; tables $($table:ident: $row:ty = $from:literal $(+ $($other:literal)+)? {
+        $(; tables $($table:ident: $row:ty = $from:literal $(by $key:literal)? $(+ $($other:literal)+)? {
             $($selected:ident = $rest:expr;)*
         })*)?
+        $(; built $($built:ident = $text:expr;)*)?
         $(; pages $($pages:ident = ($select:expr, $id:literal, $key:expr);)*)?
     ) => {
         $(const $name: &str = $sql;)*
         $($(
             static $table: std::sync::LazyLock<$crate::table::Table<$row>> =
-                std::sync::LazyLock::new(|| $crate::table::Table::new($from, &[$($($other),+)?]));
+                std::sync::LazyLock::new(|| {
+                    $crate::table::Table::new($from, &[$($key)?], &[$($($other),+)?])
+                });
             $(static $selected: std::sync::LazyLock<&'static str> =
                 std::sync::LazyLock::new(|| $table.select($rest));)*
         )*)?
+        $($(static $built: std::sync::LazyLock<&'static str> = std::sync::LazyLock::new(|| $text);)*)?
         $($(static $pages: std::sync::LazyLock<$crate::text::Pages> =
             std::sync::LazyLock::new(|| $crate::text::Pages::of($select, $id, $key));)*)?
 
         pub(crate) fn statements() -> Vec<&'static str> {
-            #[allow(unused_mut, clippy::allow_attributes, reason = "only a file with tables or pages adds to them")]
+            #[allow(unused_mut, clippy::allow_attributes, reason = "only a file with built statements adds to them")]
             let mut all = vec![$($name),*];
             $($(all.extend($table.texts()); $(all.push(*$selected);)*)*)?
+            $($(all.push(*$built);)*)?
             $($(all.extend($pages.texts());)*)?
             all
         }
@@ -61,12 +66,6 @@ pub(crate) async fn read_page<T>(
 ) -> Result<Page<T>, Error> {
     let (items, is_cut) = t.bounded(sql, params, MAX_PAGE_BYTES, read).await?;
     Ok(Page::cut_early(items, limit, is_cut, place))
-}
-
-/// A number of days.
-pub(crate) fn days(row: &Row<'_>, column: usize) -> Result<Days, Error> {
-    let days = row.int(column)?;
-    Days::new(days).ok_or_else(|| Error::Column { column, message: format!("{days} is no number of days") })
 }
 
 /// The cursor of a row in a list that is sorted by id.

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use attestry_db::{Error, Row as DbRow, Tx, Value};
+use attestry_db::{Error, Row as DbRow, RowChange, Tx, Value};
 use attestry_domain::access::Scope;
-use attestry_domain::id::OrganizationId;
+use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, Page, PageRequest, Sort};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
 use attestry_domain::row::{Cells, Row};
 use serde::de::DeserializeOwned;
 
-use crate::sql::{Columns, id, read_page, time};
+use crate::sql::{Columns, id, owned, read_page, time};
 use crate::text::kept;
 
 /// A cursor over the cells of a row.
@@ -120,19 +120,31 @@ pub(crate) async fn read_sorted<R: Row, S: Sort>(
     Ok(Page { items: items.into_iter().map(|(row, _)| row).collect(), next })
 }
 
-const KEY: [&str; 2] = ["org_id", "id"];
+/// Reads a row and the value behind it: see [`Table::select_with`].
+pub(crate) fn read_with<R: Row, T: Keep>(row: &DbRow<'_>) -> Result<(R, T), Error> {
+    let mut cells = RowCells::new(row);
+    Ok((R::read(&mut cells)?, cells.take()?))
+}
 
-/// A table of tenant data with the keys `org_id` and `id`. The rows may lack the first; it is always the scope's.
+/// A select of rows that no [`Table`] stores, such as joined ones; `from` goes on to the end of the statement.
+pub(crate) fn select<R: Row>(from: &str) -> &'static str {
+    kept(format!("SELECT {} FROM {from}", R::columns().join(", ")))
+}
+
+const KEYS: &[&str] = &["org_id", "id"];
+
+/// A table whose rows are structs, by default with the keys `org_id` and `id`. The value of the first key comes from
+/// the caller, for tenant data from the scope; the rows may lack it.
 pub(crate) struct Table<R> {
     /// Its name, and its alias in selects.
     name: &'static str,
-    /// The columns of `R` but for the keys, with their places among all.
-    fields: Vec<(usize, String)>,
-    /// The place of the id.
-    id: usize,
-    select: String,
+    /// The columns of `R`, with the alias.
+    columns: Vec<String>,
+    /// The places of the other keys and of the fields among the columns.
+    places: Vec<usize>,
     insert: &'static str,
     update: &'static str,
+    upsert: &'static str,
     delete: &'static str,
     rows: PhantomData<fn() -> R>,
 }
@@ -146,54 +158,77 @@ impl<R> fmt::Debug for Table<R> {
 impl<R: Row> Table<R> {
     /// Builds the statements of a table, which may have an alias for its selects: `ndas n`. `others` are columns that
     /// are not part of the struct; they are inserted with it.
-    pub(crate) fn new(name: &'static str, others: &[&str]) -> Self {
+    pub(crate) fn new(name: &'static str, keys: &[&'static str], others: &[&'static str]) -> Self {
         let (table, alias) = name.split_once(' ').unwrap_or((name, ""));
         let dot = if alias.is_empty() { "" } else { "." };
+        let keys = if keys.is_empty() { KEYS } else { keys };
         let columns = R::columns();
-        let fields = columns.iter().enumerate().filter(|(_, column)| !KEY.contains(&column.as_ref()));
-        let fields: Vec<(usize, String)> =
-            fields.map(|(place, column)| (place, column.to_string())).collect();
-        let inserted = KEY.into_iter().chain(fields.iter().map(|(_, column)| column.as_str()));
-        let inserted: Vec<&str> = inserted.chain(others.iter().copied()).collect();
-        let sets: Vec<String> =
-            fields.iter().zip(3..).map(|((_, column), number)| format!("{column} = ${number}")).collect();
+        let fields = columns.iter().map(AsRef::as_ref).filter(|column| !keys.contains(column));
+        let own: Vec<&str> = keys.iter().copied().chain(fields).collect();
+        let inserted = [own.as_slice(), others].concat();
+        let set = |columns: &[&str]| {
+            let numbered = columns.iter().zip(keys.len() + 1..);
+            numbered.map(|(column, number)| format!("{column} = ${number}")).collect::<Vec<_>>().join(", ")
+        };
+        let insert = crate::text::insert(table, &inserted, 1);
+        let whole: Vec<String> =
+            keys.iter().zip(1..).map(|(key, number)| format!("{key} = ${number}")).collect();
+        let whole = whole.join(" AND ");
+        let place = |name: &&str| columns.iter().position(|column| column == name);
         Self {
             name,
-            id: columns.iter().position(|column| column == "id").unwrap_or_default(),
-            select: columns
-                .iter()
-                .map(|column| format!("{alias}{dot}{column}"))
-                .collect::<Vec<_>>()
-                .join(", "),
-            insert: kept(crate::text::insert(table, &inserted, 1)),
-            update: kept(format!("UPDATE {table} SET {} WHERE org_id = $1 AND id = $2", sets.join(", "))),
-            delete: kept(format!("DELETE FROM {table} WHERE org_id = $1 AND id = $2")),
-            fields,
+            columns: columns.iter().map(|column| format!("{alias}{dot}{column}")).collect(),
+            places: own.iter().skip(1).filter_map(place).collect(),
+            update: kept(format!("UPDATE {table} SET {} WHERE {whole}", set(&own[keys.len()..]))),
+            upsert: kept(format!(
+                "{insert} ON CONFLICT ({}) DO UPDATE SET {} WHERE {table}.{} = $1",
+                keys[keys.len() - 1],
+                set(&inserted[keys.len()..]),
+                keys[0]
+            )),
+            insert: kept(insert),
+            delete: kept(format!("DELETE FROM {table} WHERE {whole}")),
             rows: PhantomData,
         }
     }
 
     /// A select of all columns; `rest` follows the name of the table.
     pub(crate) fn select(&self, rest: &str) -> &'static str {
-        kept(format!("SELECT {} FROM {}{rest}", self.select, self.name))
+        kept(format!("SELECT {} FROM {}{rest}", self.columns.join(", "), self.name))
     }
 
-    /// A select of all columns and, behind them, of an expression that the rows are sorted by.
-    pub(crate) fn select_with(&self, key: &str, rest: &str) -> &'static str {
-        kept(format!("SELECT {}, {key} FROM {}{rest}", self.select, self.name))
+    /// A select of all columns and, behind them, of other expressions, such as the one that the rows are sorted by.
+    pub(crate) fn select_with(&self, others: &str, rest: &str) -> &'static str {
+        kept(format!("SELECT {}, {others} FROM {}{rest}", self.columns.join(", "), self.name))
+    }
+
+    /// A select of all columns but an optional text, which is read as `None`.
+    pub(crate) fn select_without(&self, column: &str, rest: &str) -> &'static str {
+        let cell = |one: &String| if one == column { "CAST(NULL AS TEXT)".to_owned() } else { one.clone() };
+        let columns: Vec<String> = self.columns.iter().map(cell).collect();
+        kept(format!("SELECT {} FROM {}{rest}", columns.join(", "), self.name))
+    }
+
+    /// An insert that does nothing if there is a row with these values.
+    pub(crate) fn insert_unless(&self, columns: &str) -> &'static str {
+        kept(format!("{} ON CONFLICT ({columns}) DO NOTHING", self.insert))
     }
 
     /// Returns its statements, for the test that prepares them.
-    pub(crate) fn texts(&self) -> [&'static str; 3] {
-        [self.insert, self.update, self.delete]
+    pub(crate) fn texts(&self) -> [&'static str; 4] {
+        [self.insert, self.update, self.upsert, self.delete]
     }
 
-    fn params<'a>(&self, organization: OrganizationId, row: &'a R) -> Result<Vec<Value<'a>>, Error> {
+    /// The parameters of an insert or, without `others`, of an update.
+    pub(crate) fn params<'a, K: Kind>(
+        &self,
+        key: Id<K>,
+        row: &'a R,
+        others: Vec<Value<'a>>,
+    ) -> Result<Vec<Value<'a>>, Error> {
         let mut all = values(row)?;
-        let mut take = |place: usize| std::mem::replace(&mut all[place], Value::Null);
-        let mut params = vec![id(organization), take(self.id)];
-        params.extend(self.fields.iter().map(|(place, _)| take(*place)));
-        Ok(params)
+        let own = self.places.iter().map(|place| std::mem::replace(&mut all[*place], Value::Null));
+        Ok(std::iter::once(id(key)).chain(own).chain(others).collect())
     }
 
     pub(crate) async fn insert(&self, t: &Tx<'_>, scope: &Scope, row: &R) -> Result<(), Error> {
@@ -201,23 +236,46 @@ impl<R: Row> Table<R> {
     }
 
     /// Inserts a row with the values of the columns that are not part of it.
-    pub(crate) async fn insert_with<'a>(
+    pub(crate) async fn insert_with<'a, K: Kind>(
         &self,
         t: &Tx<'_>,
-        organization: OrganizationId,
+        key: Id<K>,
         row: &'a R,
         others: Vec<Value<'a>>,
     ) -> Result<(), Error> {
-        let mut params = self.params(organization, row)?;
-        params.extend(others);
-        t.execute(self.insert, &params).await.map(|_| ())
+        t.execute(self.insert, &self.params(key, row, others)?).await.map(|_| ())
+    }
+
+    /// Inserts a row, or updates the one with the same last key.
+    pub(crate) async fn upsert<'a>(
+        &self,
+        t: &Tx<'_>,
+        scope: &Scope,
+        row: &'a R,
+        others: Vec<Value<'a>>,
+    ) -> Result<(), Error> {
+        t.execute(self.upsert, &self.params(scope.organization(), row, others)?).await.map(|_| ())
     }
 
     pub(crate) async fn update(&self, t: &Tx<'_>, scope: &Scope, row: &R) -> Result<(), Error> {
-        t.execute(self.update, &self.params(scope.organization(), row)?).await.map(|_| ())
+        self.update_by(t, scope.organization(), row).await
     }
 
-    pub(crate) async fn delete(&self, t: &Tx<'_>, params: [Value<'_>; 2]) -> Result<(), Error> {
-        t.execute(self.delete, &params).await.map(|_| ())
+    pub(crate) async fn update_by<K: Kind>(&self, t: &Tx<'_>, key: Id<K>, row: &R) -> Result<(), Error> {
+        t.execute(self.update, &self.params(key, row, Vec::new())?).await.map(|_| ())
+    }
+
+    /// Updates a row with the next statement.
+    pub(crate) async fn update_later(&self, t: &Tx<'_>, scope: &Scope, row: &R) -> Result<(), Error> {
+        let params = self.params(scope.organization(), row, Vec::new())?;
+        t.execute_later(RowChange::Single(self.update), owned(params)).await
+    }
+
+    pub(crate) async fn delete<const KEYS: usize>(
+        &self,
+        t: &Tx<'_>,
+        keys: [Value<'_>; KEYS],
+    ) -> Result<(), Error> {
+        t.execute(self.delete, &keys).await.map(|_| ())
     }
 }

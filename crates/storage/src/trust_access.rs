@@ -1,6 +1,6 @@
 //! Access requests, agreements, grants and visits.
 
-use attestry_db::{Error, Row, Tx, Value};
+use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
@@ -9,12 +9,13 @@ use attestry_domain::page::{After, Order, Page, PageRequest};
 use attestry_domain::plain::Keep;
 use attestry_domain::portals::PortalDocument;
 use attestry_domain::portals::trust_access::{
-    AccessGrant, AccessRequest, GrantSort, GrantStatus, Nda, RequestSort, RequestStatus, VisitAction, Visited,
+    AccessGrant, AccessRequest, GrantSort, GrantStatus, Nda, RequestSort, RequestStatus, Visited,
 };
 use attestry_domain::registers::any_of::AnyOf;
+use attestry_domain::row::Row;
 
 use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time};
-use crate::table::{read, read_sorted, value};
+use crate::table::{read, read_sorted, select, value};
 
 macro_rules! of_status {
     () => {
@@ -91,7 +92,7 @@ statements! {
     GRANTS_BY_STATUS = (GRANT_ROWS.select_with(GRANT_STATUS, of_status!()), "g.id", Some(GRANT_STATUS));
     GRANTS_BY_END = (GRANT_ROWS.select_with(GRANT_END, of_status!()), "g.id", Some(GRANT_END));
     GRANTS_BY_REASON = (GRANT_ROWS.select_with(GRANT_REASON, of_status!()), "g.id", Some(GRANT_REASON));
-    VISITS = (concat!("SELECT v.id, v.grant_id, v.action, v.document, v.title, v.ip, v.at, g.name, g.email FROM visits v JOIN access_grants g ON g.id = v.grant_id", of_visits!()), "v.id", None);
+    VISITS = (select::<Visit>(concat!("visits v JOIN access_grants g ON g.id = v.grant_id", of_visits!())), "v.id", None);
 }
 
 pub async fn insert(t: &Tx<'_>, scope: &Scope, request: &AccessRequest) -> Result<(), Error> {
@@ -302,10 +303,12 @@ pub async fn delete_dead_tokens(t: &Tx<'_>, before: Time) -> Result<(), Error> {
 }
 
 /// A visitor's action, with the visitor's name and address.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Row)]
 pub struct Visit {
+    #[row(column = "v.id")]
     pub id: VisitId,
     pub grant_id: AccessGrantId,
+    #[row(flatten)]
     pub visited: Visited,
     pub ip: Option<String>,
     pub at: Time,
@@ -353,23 +356,8 @@ pub async fn visits(
 ) -> Result<Page<Visit>, Error> {
     let mut params = visits_of(scope, grant);
     page_params(&mut params, limit, after);
-    let visit = |row: &Row<'_>| {
-        Ok(Visit {
-            id: row.parse(0)?,
-            grant_id: row.parse(1)?,
-            visited: Visited {
-                action: row.parse::<VisitAction>(2)?,
-                document: row.opt_text(3)?,
-                title: row.opt_text(4)?,
-            },
-            ip: row.opt_text(5)?,
-            at: row.time(6)?,
-            name: row.text(7)?,
-            email: row.text(8)?,
-        })
-    };
     let sql = VISITS.pick(Order::Descending, after.is_some());
-    read_page(t, sql, &params, limit, visit, |one| by_id(one.id)).await
+    read_page(t, sql, &params, limit, read, |one: &Visit| by_id(one.id)).await
 }
 
 pub async fn count_visits(t: &Tx<'_>, scope: &Scope, grant: Option<AccessGrantId>) -> Result<i64, Error> {

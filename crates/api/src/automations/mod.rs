@@ -1,6 +1,7 @@
 //! `/v1/tasks/{taskId}/automations`: scripts that collect evidence for a task.
 
 use attestry_app::automations::{self, AutomationRef, AutomationSource};
+use attestry_derive::View;
 use attestry_domain::access::grant;
 use attestry_domain::automations::schedules::Schedule;
 use attestry_domain::automations::{Automation, AutomationPatch, EVENTS, Event, Source};
@@ -43,7 +44,8 @@ fn place(task: &TaskAt, automation: &AutomationAt) -> Result<AutomationRef, Prob
 
 type TaskStatusSchema = SchemaOf<TaskStatus>;
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Automation)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Automation, example = json!(automation_example()))]
 pub(crate) struct AutomationView {
@@ -92,31 +94,6 @@ pub(crate) struct AutomationView {
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
-}
-
-impl From<Automation> for AutomationView {
-    fn from(one: Automation) -> Self {
-        Self {
-            id: one.id,
-            task_id: one.task_id,
-            name: one.name,
-            description: one.description,
-            is_enabled: one.is_enabled,
-            schedule: one.schedule,
-            time_zone: one.time_zone,
-            next_run_at: one.next_run_at,
-            events: one.events,
-            evaluation_criteria: one.evaluation_criteria,
-            check: one.check,
-            parameters: one.parameters,
-            status_on_pass: one.status_on_pass,
-            status_on_fail: one.status_on_fail,
-            keep_evidence: one.keep_evidence,
-            latest_version: one.latest_version,
-            created_at: one.created_at,
-            updated_at: one.updated_at,
-        }
-    }
 }
 
 fn automation_example() -> Value {

@@ -1,6 +1,7 @@
 //! `…/runs`: the runs of automations. Lists are plain arrays, unpaged by default.
 
 use attestry_app::automations::runs;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, grant};
 use attestry_domain::automations::{Evaluation, Run, RunError, RunStatus, Trigger};
@@ -30,14 +31,16 @@ use super::{AutomationAt, TaskAt, place};
 type EvaluationSchema = SchemaOf<Evaluation>;
 
 /// The reason why a run has no result.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(RunError)]
 #[schema(example = json!({"code": "cpu_time_limit", "message": "The script used more than 5 s of processor time."}))]
 pub(crate) struct RunProblem {
     code: String,
     message: String,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Run)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AutomationRun, example = json!(run_example()))]
 pub(crate) struct RunView {
@@ -48,6 +51,7 @@ pub(crate) struct RunView {
     #[schema(value_type = String, example = "auto_01jcqg3v5mefzr7d0a6w3k9x2b")]
     automation_id: AutomationId,
     /// The version of the script.
+    #[view(one.script)]
     version: i64,
     #[schema(schema_with = schema_of::<RunStatus>)]
     status: RunStatus,
@@ -60,51 +64,32 @@ pub(crate) struct RunView {
     #[schema(required, value_type = Option<String>, format = DateTime)]
     completed_at: Option<Time>,
     #[schema(required)]
+    #[view(one.duration())]
     duration_ms: Option<i64>,
     /// True if the script finished; null until the run has ended.
     #[schema(required)]
+    #[view(one.success())]
     success: Option<bool>,
     /// The result that the script returned.
     #[schema(required, value_type = Option<EvaluationSchema>, inline)]
+    #[view(one.evaluation)]
     evaluation_status: Option<Evaluation>,
     /// The summary that the script returned.
     #[schema(required)]
+    #[view(one.reason)]
     evaluation_reason: Option<String>,
     /// The evidence it returned: any JSON.
     #[schema(required, value_type = Option<Value>)]
+    #[view(one.output.and_then(|text| RawValue::from_string(text).ok()))]
     output: Option<Box<RawValue>>,
     /// Its log, line by line. Secrets are masked.
     logs: Vec<String>,
     #[schema(required, value_type = Option<RunProblem>)]
+    #[view(one.error.map(Into::into))]
     error: Option<RunProblem>,
     /// The attachment of the task with the evidence.
     #[schema(required, value_type = Option<String>, example = "att_01jcqg3v5mefzr7d0a6w3k9x2b")]
     attachment_id: Option<AttachmentId>,
-}
-
-impl From<Run> for RunView {
-    fn from(run: Run) -> Self {
-        let (success, duration_ms) = (run.success(), run.duration());
-        Self {
-            id: run.id,
-            task_id: run.task_id,
-            automation_id: run.automation_id,
-            version: run.script,
-            status: run.status,
-            trigger: run.trigger,
-            created_at: run.created_at,
-            started_at: run.started_at,
-            completed_at: run.completed_at,
-            duration_ms,
-            success,
-            evaluation_status: run.evaluation,
-            evaluation_reason: run.reason,
-            output: run.output.and_then(|text| RawValue::from_string(text).ok()),
-            logs: run.logs,
-            error: run.error.map(|RunError { code, message }| RunProblem { code, message }),
-            attachment_id: run.attachment_id,
-        }
-    }
 }
 
 fn run_example() -> Value {

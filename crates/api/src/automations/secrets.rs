@@ -1,6 +1,7 @@
 //! `/v1/organization/secrets`: the secrets for scripts.
 
 use attestry_app::automations::secrets::{self, SecretMetadata};
+use attestry_derive::View;
 use attestry_domain::access::grant;
 use attestry_domain::automations::secrets::SecretName;
 use attestry_domain::{Parse, Time};
@@ -19,7 +20,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 /// A secret, without its value.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(SecretMetadata)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Secret, example = json!({"name": "GITHUB_TOKEN", "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"}))]
 pub(crate) struct SecretView {
@@ -28,12 +30,6 @@ pub(crate) struct SecretView {
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
-}
-
-impl From<SecretMetadata> for SecretView {
-    fn from(SecretMetadata { name, created_at, updated_at }: SecretMetadata) -> Self {
-        Self { name, created_at, updated_at }
-    }
 }
 
 page_of! {

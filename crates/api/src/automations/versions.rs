@@ -1,6 +1,7 @@
 //! `…/versions`: the scripts of an automation.
 
 use attestry_app::automations;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::automations::{Source, Version};
@@ -22,7 +23,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{AutomationAt, TaskAt, place};
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Version)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AutomationVersion, example = json!(version_example()))]
 pub(crate) struct VersionView {
@@ -37,13 +39,6 @@ pub(crate) struct VersionView {
     /// The member who created it.
     #[schema(required, value_type = Option<String>, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     created_by: Option<MemberId>,
-}
-
-impl From<Version> for VersionView {
-    fn from(one: Version) -> Self {
-        let Version { id, automation_id: _, version, script, changelog, created_by, created_at } = one;
-        Self { id, version, script, changelog, created_at, created_by }
-    }
 }
 
 const SCRIPT: &str = "export default async function (ctx) {\n  const response = await ctx.fetch(\"https://status.example.com/\");\n  return { status: response.ok ? \"pass\" : \"fail\", summary: `It answered ${response.status}.` };\n}\n";

@@ -1,6 +1,7 @@
 //! `/v1/organization/api-keys`.
 
 use attestry_app::identity::api_keys;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
 use attestry_domain::id::{ApiKeyId, MemberId, kind};
@@ -22,7 +23,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema, View)]
+#[view(ApiKey)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApiKey, example = json!(key_example()))]
 pub(crate) struct ApiKeyView {
@@ -32,6 +34,7 @@ pub(crate) struct ApiKeyView {
     /// The public part, to tell keys apart.
     prefix: String,
     /// The permissions of the key; `*` grants everything its owner can do.
+    #[view(one.scopes.words())]
     scopes: Vec<&'static str>,
     /// The member who created the key and as whom it acts.
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -43,24 +46,6 @@ pub(crate) struct ApiKeyView {
     /// When it was last used, to the minute.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     last_used_at: Option<Time>,
-}
-
-impl From<ApiKey> for ApiKeyView {
-    fn from(key: ApiKey) -> Self {
-        let ApiKey {
-            id,
-            organization_id: _,
-            member_id,
-            name,
-            prefix,
-            scopes,
-            expires_at,
-            created_at,
-            last_used_at,
-            revoked_at: _,
-        } = key;
-        Self { id, name, prefix, scopes: scopes.words(), member_id, expires_at, created_at, last_used_at }
-    }
 }
 
 fn key_example() -> Value {

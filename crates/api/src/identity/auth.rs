@@ -4,6 +4,7 @@ use attestry_app::identity::invitations::{Acceptance, Needs, Offer};
 use attestry_app::identity::sessions::Membership;
 use attestry_app::identity::{invitations, passwords, sessions};
 use attestry_app::notices;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};
@@ -237,7 +238,8 @@ pub(crate) async fn update_profile(
 
 /// The kinds of notices that the user receives by mail.
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Notices)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Notifications, example = json!({"assigned": true, "dueSoon": true, "overdue": true, "automations": false, "policies": true, "portal": true, "mentioned": true}))]
 pub(crate) struct NotificationsView {
@@ -256,13 +258,6 @@ pub(crate) struct NotificationsView {
     portal: bool,
     /// A comment mentioned them.
     mentioned: bool,
-}
-
-impl From<Notices> for NotificationsView {
-    fn from(notices: Notices) -> Self {
-        let Notices { assigned, due_soon, overdue, automations, policies, portal, mentioned } = notices;
-        Self { assigned, due_soon, overdue, automations, policies, portal, mentioned }
-    }
 }
 
 body! {

@@ -1,6 +1,7 @@
 //! `/v1/chat-channels`: incoming webhooks of Slack or Teams that hear of notifications.
 
 use attestry_app::notices::chat::{self, ChannelPatch, NewChannel};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{ChatChannelId, kind};
@@ -29,7 +30,8 @@ use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 /// The outcome of the last message.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Delivery)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChatDelivery, example = json!({"at": "2026-11-15T09:30:00.000Z", "isDelivered": false, "detail": "answered 404: the service does not know the address; check the webhook"}))]
 pub(crate) struct DeliveryView {
@@ -42,12 +44,14 @@ pub(crate) struct DeliveryView {
 }
 
 /// A channel that hears of notifications.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(ChatChannel)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChatChannel, example = json!(channel_example()))]
 pub(crate) struct ChannelView {
     #[schema(value_type = String)]
     id: ChatChannelId,
+    #[view(one.name.to_string())]
     name: String,
     #[schema(schema_with = schema_of::<ChatKind>)]
     kind: ChatKind,
@@ -59,6 +63,7 @@ pub(crate) struct ChannelView {
     is_active: bool,
     /// Null before the first message.
     #[schema(required)]
+    #[view(one.last_delivery.map(Into::into))]
     last_delivery: Option<DeliveryView>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
@@ -72,31 +77,6 @@ fn channel_example() -> Value {
         "urlHint": "hooks.slack.com/…wXyZ", "notices": ["assigned", "overdue"], "isActive": true,
         "lastDelivery": null, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z"
     })
-}
-
-impl From<ChatChannel> for ChannelView {
-    fn from(channel: ChatChannel) -> Self {
-        let ChatChannel {
-            id,
-            organization_id: _,
-            name,
-            kind,
-            url_hint,
-            notices,
-            is_active,
-            last_delivery,
-            created_at,
-            updated_at,
-            version: _,
-        } = channel;
-        let last_delivery = last_delivery.map(|Delivery { at, is_delivered, detail }| DeliveryView {
-            at,
-            is_delivered,
-            detail,
-        });
-        let name = name.to_string();
-        Self { id, name, kind, url_hint, notices, is_active, last_delivery, created_at, updated_at }
-    }
 }
 
 page_of! {

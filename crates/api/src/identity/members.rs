@@ -3,6 +3,7 @@
 use attestry_app::identity::invitations::{Invited, NewInvitation, Sent};
 use attestry_app::identity::members::{Changed, versions};
 use attestry_app::identity::{invitations, members};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::id::{MemberId, OrganizationId, UserId, kind};
@@ -32,11 +33,13 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 /// The user behind a member.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema, View)]
+#[view(User)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User, example = json!(user_example()))]
 pub struct UserView {
     #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    #[view(one.shown_id())]
     id: UserId,
     name: String,
     #[schema(format = Email)]
@@ -51,34 +54,6 @@ pub struct UserView {
     updated_at: Time,
     #[schema(value_type = Option<String>, format = DateTime, required)]
     last_login: Option<Time>,
-}
-
-impl From<User> for UserView {
-    fn from(user: User) -> Self {
-        let User {
-            id,
-            name,
-            email,
-            email_verified,
-            image,
-            created_at,
-            updated_at,
-            last_login,
-            invited_to: _,
-            account_id,
-            version: _,
-        } = user;
-        Self {
-            id: account_id.unwrap_or(id),
-            name,
-            email,
-            email_verified,
-            image,
-            created_at,
-            updated_at,
-            last_login,
-        }
-    }
 }
 
 /// A user in the organization.

@@ -1,6 +1,7 @@
 //! `/v1/organization`: the organization the caller acts in.
 
 use attestry_app::identity::organizations;
+use attestry_derive::View;
 use attestry_domain::access::grant;
 use attestry_domain::id::{FrameworkId, OrganizationId, kind};
 use attestry_domain::identity::organizations::{Organization, OrganizationPatch};
@@ -20,7 +21,8 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Organization)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Organization, example = json!({
     "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines", "website": "https://engines.example", "timeZone": "Europe/London",
@@ -44,23 +46,6 @@ pub(crate) struct OrganizationView {
     created_at: Time,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
-}
-
-impl From<Organization> for OrganizationView {
-    fn from(organization: Organization) -> Self {
-        let Organization {
-            id,
-            name,
-            website,
-            time_zone,
-            is_self_approval_allowed,
-            framework_ids,
-            created_at,
-            updated_at,
-            version: _,
-        } = organization;
-        Self { id, name, website, time_zone, is_self_approval_allowed, framework_ids, created_at, updated_at }
-    }
 }
 
 body! {

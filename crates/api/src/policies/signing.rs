@@ -2,6 +2,7 @@
 
 use attestry_app::identity::sessions;
 use attestry_app::policies::signing::{self, Signer};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{MemberId, PolicyId, PolicySignatureId, PolicyVersionId, kind};
@@ -36,7 +37,8 @@ body! {
 }
 
 /// A member's signature of a version of a policy.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(PolicySignature)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PolicySignature, example = json!({
     "id": "psg_01jcqg3v5mefzr7d0a6w3k9x2b", "policyId": "pol_01jcqg3v5mefzr7d0a6w3k9x2b",
@@ -56,13 +58,6 @@ pub(crate) struct SignatureView {
     member_id: MemberId,
     #[schema(value_type = String, format = DateTime)]
     signed_at: Time,
-}
-
-impl From<PolicySignature> for SignatureView {
-    fn from(one: PolicySignature) -> Self {
-        let PolicySignature { id, policy_id, version_id, version, member_id, signed_at, .. } = one;
-        Self { id, policy_id, version_id, version, member_id, signed_at }
-    }
 }
 
 /// Signs the published version of a policy

@@ -1,6 +1,7 @@
 //! The wire shapes of the programme.
 
 use attestry_app::programme::{ProgrammeStatus, start::Started};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::date::Date;
 use attestry_domain::id::{
@@ -467,20 +468,14 @@ pub(crate) struct RemindedView {
 }
 
 /// The number of items in each state.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Counts)]
 #[schema(as = ProgrammeCounts, example = json!({"done": 12, "due": 80, "late": 3, "blocked": 1}))]
 pub(crate) struct CountsView {
     done: usize,
     due: usize,
     late: usize,
     blocked: usize,
-}
-
-impl From<Counts> for CountsView {
-    fn from(counts: Counts) -> Self {
-        let Counts { done, due, late, blocked } = counts;
-        Self { done, due, late, blocked }
-    }
 }
 
 fn item_example() -> Value {

@@ -16,6 +16,7 @@ use attestry_http::state::Api;
 use std::time::Duration;
 
 use attestry_app::files::attachments::{self, Target};
+use attestry_derive::View;
 use attestry_domain::access::{Grant, grant};
 use attestry_domain::date::Date;
 use attestry_domain::id::{AttachmentId, Kind, MemberId, RunId, kind};
@@ -31,7 +32,8 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::HttpMethod;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Attachment)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Attachment, example = json!(attachment_example()))]
 pub(crate) struct AttachmentView {
@@ -51,9 +53,11 @@ pub(crate) struct AttachmentView {
     effective_date: Option<Date>,
     /// The automation run that created it; null if a member attached it.
     #[schema(required, value_type = Option<String>, example = "ear_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    #[view(one.run.map(|run| run.id))]
     run_id: Option<RunId>,
     /// The version of the automation that created it.
     #[schema(required)]
+    #[view(one.run.map(|run| run.version))]
     automation_version: Option<i64>,
     #[schema(schema_with = schema_of::<Subject>)]
     entity_type: Subject,
@@ -63,41 +67,6 @@ pub(crate) struct AttachmentView {
     uploaded_by: Option<MemberId>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
-}
-
-impl From<Attachment> for AttachmentView {
-    fn from(attachment: Attachment) -> Self {
-        let Attachment {
-            id,
-            organization_id: _,
-            entity_type,
-            entity_id,
-            name,
-            media_type,
-            size,
-            sha256,
-            description,
-            effective_date,
-            run,
-            uploaded_by,
-            created_at,
-        } = attachment;
-        Self {
-            id,
-            name,
-            media_type,
-            size,
-            sha256,
-            description,
-            effective_date,
-            run_id: run.map(|run| run.id),
-            automation_version: run.map(|run| run.version),
-            entity_type,
-            entity_id,
-            uploaded_by,
-            created_at,
-        }
-    }
 }
 
 fn attachment_example() -> Value {

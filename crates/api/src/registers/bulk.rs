@@ -1,6 +1,7 @@
 //! Bulk operations on the rows of a register: update, delete, undo, export.
 
 use attestry_app::registers::bulk::{self, Action, MAX_ROWS, Outcome, Selection};
+use attestry_derive::View;
 use attestry_domain::id::{BulkChangeId, Id};
 use attestry_domain::page::Page;
 use attestry_domain::registers::links::Linking;
@@ -164,7 +165,8 @@ impl<R: RegisterApi> FromRequest<Api> for Bulk<R> {
 }
 
 /// The result of a bulk change.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Outcome)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"changed": 5061, "unchanged": 2, "missing": [], "undo": "blk_01jcqg3v5mefzr7d0a6w3k9x2b"}))]
 pub(crate) struct BulkChangeResult {
@@ -177,12 +179,6 @@ pub(crate) struct BulkChangeResult {
     /// Send it as `undo` within a day to undo the change; null if there is nothing to undo.
     #[schema(required, value_type = Option<String>)]
     undo: Option<BulkChangeId>,
-}
-
-impl From<Outcome> for BulkChangeResult {
-    fn from(Outcome { changed, unchanged, missing, undo }: Outcome) -> Self {
-        Self { changed, unchanged, missing, undo }
-    }
 }
 
 pub(super) async fn apply<R: RegisterApi>(

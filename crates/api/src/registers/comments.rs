@@ -1,6 +1,7 @@
 //! `/v1/comments`.
 
 use attestry_app::comments::{self, NewComment};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AttachmentId, CommentId, UserId, kind};
@@ -29,10 +30,12 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 /// The author of a comment.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Author)]
 #[schema(example = json!({"id": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Ada Byron", "email": "ada@example.com", "image": null, "deactivated": false}))]
 pub(crate) struct AuthorView {
     #[schema(value_type = String, example = "usr_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    #[view(one.user_id)]
     id: UserId,
     name: String,
     email: String,
@@ -43,7 +46,8 @@ pub(crate) struct AuthorView {
 }
 
 /// A file attached to a comment.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Attachment)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"id": "att_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "access-review.txt", "type": "text/plain", "size": 9, "createdAt": "2026-11-15T09:30:00.000Z"}))]
 pub(crate) struct EnclosureView {
@@ -56,12 +60,6 @@ pub(crate) struct EnclosureView {
     size: i64,
     #[schema(value_type = String, format = DateTime)]
     created_at: Time,
-}
-
-impl From<Attachment> for EnclosureView {
-    fn from(Attachment { id, name, media_type, size, created_at, .. }: Attachment) -> Self {
-        Self { id, name, media_type, size, created_at }
-    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -84,20 +82,8 @@ pub(crate) struct CommentView {
 
 impl From<CommentWithAuthor> for CommentView {
     fn from(CommentWithAuthor { comment, author, attachments }: CommentWithAuthor) -> Self {
-        let Comment {
-            id,
-            organization_id: _,
-            content,
-            author_id: _,
-            entity_type,
-            entity_id,
-            created_at,
-            updated_at,
-            version: _,
-        } = comment;
-        let Author { user_id, name, email, image, deactivated } = author;
-        let author = AuthorView { id: user_id, name, email, image, deactivated };
-        let attachments = attachments.into_iter().map(Into::into).collect();
+        let Comment { id, content, entity_type, entity_id, created_at, updated_at, .. } = comment;
+        let (author, attachments) = (author.into(), attachments.into_iter().map(Into::into).collect());
         Self { id, content, author, attachments, entity_id, entity_type, created_at, updated_at }
     }
 }

@@ -1,6 +1,7 @@
 //! `/v1/audit-logs`: the journal, read-only.
 
 use attestry_app::core::journal;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{ActorType, AuthType, Scope, grant};
 use attestry_domain::date::Moment;
@@ -60,7 +61,8 @@ pub(crate) struct ActorView {
 }
 
 /// A field that changed.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Change)]
 #[schema(example = json!({"field": "department", "before": "none", "after": "it"}))]
 pub(crate) struct ChangeView {
     field: String,
@@ -68,12 +70,6 @@ pub(crate) struct ChangeView {
     before: Value,
     #[schema(value_type = Value, required)]
     after: Value,
-}
-
-impl From<Change> for ChangeView {
-    fn from(Change { field, before, after }: Change) -> Self {
-        Self { field, before, after }
-    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,6 +1,7 @@
 //! The views of statements and answers.
 
 use attestry_app::soa::SoaWithAnswers;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::frameworks::shipped;
 use attestry_domain::id::{FrameworkId, MemberId, OrganizationId, RequirementId, SoaDocumentId};
@@ -18,7 +19,8 @@ pub(super) const DOCUMENT: &str = "soa_doc_01jcqg3v5mefzr7d0a6w3k9x2b";
 pub(super) const MEMBER: &str = "mem_01jcqg3v5mefzr7d0a6w3k9x2b";
 
 /// A statement of applicability, without its answers.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(SoaDocument)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SoaDocument, example = json!(document_example()))]
 pub(crate) struct DocumentView {
@@ -62,54 +64,6 @@ pub(crate) struct DocumentView {
     updated_at: Time,
 }
 
-impl From<SoaDocument> for DocumentView {
-    fn from(document: SoaDocument) -> Self {
-        let SoaDocument {
-            id,
-            framework_id,
-            organization_id,
-            version,
-            is_latest,
-            status,
-            total_questions,
-            answered_questions,
-            prepared_by,
-            approver_id,
-            submitted_at,
-            submitted_by,
-            approved_at,
-            declined_at,
-            decline_reason,
-            completed_at,
-            content_hash,
-            created_at,
-            updated_at,
-            revision: _,
-        } = document;
-        Self {
-            id,
-            framework_id,
-            organization_id,
-            version,
-            is_latest,
-            status,
-            total_questions,
-            answered_questions,
-            prepared_by,
-            approver_id,
-            submitted_at,
-            submitted_by,
-            approved_at,
-            declined_at,
-            decline_reason,
-            completed_at,
-            content_hash,
-            created_at,
-            updated_at,
-        }
-    }
-}
-
 pub(super) fn document_example() -> Value {
     json!({
         "id": DOCUMENT, "frameworkId": shipped().first().map(|framework| framework.id),
@@ -121,7 +75,8 @@ pub(super) fn document_example() -> Value {
 }
 
 /// An answer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(SoaAnswer)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SoaAnswer, example = json!(answer_example()))]
 pub(crate) struct AnswerView {
@@ -145,37 +100,6 @@ pub(crate) struct AnswerView {
     updated_at: Time,
     #[schema(required, value_type = Option<String>)]
     updated_by: Option<MemberId>,
-}
-
-impl From<SoaAnswer> for AnswerView {
-    fn from(answer: SoaAnswer) -> Self {
-        let SoaAnswer {
-            id: _,
-            document_id: _,
-            question_id,
-            is_applicable,
-            justification,
-            implementation_status,
-            owner_id,
-            obligation,
-            source,
-            state,
-            updated_at,
-            updated_by,
-        } = answer;
-        Self {
-            question_id,
-            is_applicable,
-            justification,
-            implementation_status,
-            owner_id,
-            obligation,
-            source,
-            state,
-            updated_at,
-            updated_by,
-        }
-    }
 }
 
 pub(super) fn question_example() -> Value {

@@ -1,6 +1,7 @@
 //! The administration of access grants, and the log of visits.
 
 use attestry_app::trust_access::grants::{self, Visit};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, VisitId, kind};
@@ -65,7 +66,8 @@ pub(crate) async fn revoke_access_grant(
 }
 
 /// An action of a portal visitor.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Visit)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalVisit, example = json!(visit_example()))]
 pub(crate) struct VisitView {
@@ -76,11 +78,14 @@ pub(crate) struct VisitView {
     name: String,
     email: String,
     #[schema(schema_with = schema_of::<VisitAction>)]
+    #[view(one.visited.action)]
     action: VisitAction,
     /// The id of a policy, or the framework of a certificate.
     #[schema(required)]
+    #[view(one.visited.document)]
     document: Option<String>,
     #[schema(required)]
+    #[view(one.visited.title)]
     title: Option<String>,
     #[schema(required)]
     ip: Option<String>,
@@ -94,13 +99,6 @@ fn visit_example() -> Value {
         "name": "Grace Hopper", "email": "grace@customer.example", "action": "downloaded_certificate",
         "document": "iso_27001", "title": "certificate.pdf", "ip": "203.0.113.7", "at": "2026-11-15T09:30:00.000Z"
     })
-}
-
-impl From<Visit> for VisitView {
-    fn from(Visit { id, grant_id, visited, ip, at, name, email }: Visit) -> Self {
-        let (action, document, title) = (visited.action, visited.document, visited.title);
-        Self { id, grant_id, name, email, action, document, title, ip, at }
-    }
 }
 
 page_of! {

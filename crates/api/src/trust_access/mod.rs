@@ -8,6 +8,7 @@ pub(crate) mod reading;
 pub(crate) mod requests;
 
 use attestry_app::trust_access::agreements::Preview;
+use attestry_derive::View;
 use attestry_domain::JsonSchema;
 use attestry_domain::Time;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaPreviewId};
@@ -78,7 +79,8 @@ impl GrantView {
 }
 
 /// A preview of an agreement.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Preview)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaPreview, example = json!({
     "message": "The preview is ready.", "previewId": "tnp_01jcqg3v5mefzr7d0a6w3k9x2b",
@@ -86,19 +88,17 @@ impl GrantView {
     "pdfDownloadUrl": "https://compliance.example.com/v1/files/9rVq0mJxk2J6n0y8"
 }))]
 pub(crate) struct PreviewView {
+    #[view("The preview is ready.")]
     message: &'static str,
     #[schema(value_type = String)]
+    #[view(one.id)]
     preview_id: NdaPreviewId,
     /// The key in the object storage; the file is removed after a day.
+    #[view(one.key)]
     s3_key: String,
     /// Works for 15 minutes, for anyone who has it.
+    #[view(one.link.0)]
     pdf_download_url: String,
-}
-
-impl From<Preview> for PreviewView {
-    fn from(Preview { id, key, link }: Preview) -> Self {
-        Self { message: "The preview is ready.", preview_id: id, s3_key: key, pdf_download_url: link.0 }
-    }
 }
 
 /// The query of a list that can be filtered by status and sorted by `K`.

@@ -3,6 +3,7 @@
 use attestry_app::portals::public::{self, Form, Public, SubProcessor};
 use attestry_app::portals::{Listed, subscribers};
 use attestry_app::trust_access::{public_documents, requests};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::id::{AccessRequestId, OrganizationId, PortalPostId};
 use attestry_domain::portals::trust_access::{NewRequest, PrintableName, RequestStatus};
@@ -63,7 +64,8 @@ pub(crate) struct DocumentView {
     visibility: Visibility,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(SubProcessor)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PublicSubProcessor, example = json!({"name": "Cloud Hosting Ltd", "description": "Hosts our servers.", "category": "cloud", "website": "https://cloud.example"}))]
 pub(crate) struct SubProcessorView {
@@ -74,7 +76,8 @@ pub(crate) struct SubProcessorView {
     website: Option<String>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(PortalPost)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PublicPost, example = json!({"id": "tpp_01jcqg3v5mefzr7d0a6w3k9x2b", "title": "Where is our data?", "text": "In the EU.", "publishedAt": "2026-11-15T09:30:00.000Z"}))]
 pub(crate) struct PostView {
@@ -84,12 +87,6 @@ pub(crate) struct PostView {
     text: String,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     published_at: Option<Time>,
-}
-
-impl From<PortalPost> for PostView {
-    fn from(PortalPost { id, title, text, published_at, .. }: PortalPost) -> Self {
-        Self { id, title, text, published_at }
-    }
 }
 
 /// A trust portal as shown to the public.
@@ -142,12 +139,6 @@ impl From<Public> for PortalView {
             };
             DocumentView { document, r#type, title, visibility }
         };
-        let sub_processor = |SubProcessor { name, description, category, website }| SubProcessorView {
-            name,
-            description,
-            category,
-            website,
-        };
         Self {
             organization_id: shown.organization.id,
             name: shown.organization.name,
@@ -157,7 +148,7 @@ impl From<Public> for PortalView {
             contact_email: shown.portal.contact_email,
             frameworks: shown.frameworks.into_iter().map(framework).collect(),
             documents: shown.documents.into_iter().map(document).collect(),
-            sub_processors: shown.sub_processors.into_iter().map(sub_processor).collect(),
+            sub_processors: shown.sub_processors.into_iter().map(Into::into).collect(),
             updates: shown.updates.into_iter().map(Into::into).collect(),
             questions: shown.questions.into_iter().map(Into::into).collect(),
         }

@@ -1,6 +1,7 @@
 //! `/v1/trust-access/access`: reading documents with an access link.
 
 use attestry_app::trust_access::reading::{self, Readable};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::files::MediaType;
 use attestry_domain::id::{PolicyId, kind};
@@ -40,17 +41,23 @@ pub(crate) struct AccessView {
 }
 
 /// A policy that the link gives access to.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Readable)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadablePolicy, example = json!(policy_example()))]
 pub(crate) struct PolicyView {
     #[schema(value_type = String)]
+    #[view(one.policy.id)]
     id: PolicyId,
+    #[view(one.version.name)]
     name: String,
+    #[view(one.version.description)]
     description: String,
     #[schema(value_type = i64)]
+    #[view(one.version.number)]
     version: VersionNumber,
     #[schema(value_type = String, format = DateTime)]
+    #[view(one.version.published_at)]
     published_at: Time,
     /// False for a Word file, which cannot be watermarked.
     is_downloadable: bool,
@@ -63,26 +70,15 @@ fn policy_example() -> Value {
     })
 }
 
-impl From<Readable> for PolicyView {
-    fn from(Readable { policy, version, is_downloadable }: Readable) -> Self {
-        Self {
-            id: policy.id,
-            name: version.name,
-            description: version.description,
-            version: version.number,
-            published_at: version.published_at,
-            is_downloadable,
-        }
-    }
-}
-
 /// A certificate that the link gives access to.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Certificate)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadableCertificate, example = json!(resource_example()))]
 pub(crate) struct ResourceView {
     #[schema(schema_with = schema_of::<CertificateFramework>)]
     framework: CertificateFramework,
+    #[view(one.framework.title())]
     title: &'static str,
     file_name: String,
     /// The size of the file without the watermark, in bytes.
@@ -96,12 +92,6 @@ fn resource_example() -> Value {
         "framework": "iso_27001", "title": "ISO/IEC 27001", "fileName": "certificate.pdf", "fileSize": 48213,
         "updatedAt": "2026-11-15T09:30:00.000Z"
     })
-}
-
-impl From<Certificate> for ResourceView {
-    fn from(Certificate { framework, file_name, file_size, updated_at, .. }: Certificate) -> Self {
-        Self { framework, title: framework.title(), file_name, file_size, updated_at }
-    }
 }
 
 async fn open(api: &Api, guest: Guest, token: &str) -> Result<reading::Reader, Problem> {

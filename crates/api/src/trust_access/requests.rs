@@ -1,6 +1,7 @@
 //! The review of access requests.
 
 use attestry_app::trust_access::{agreements, requests};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, MemberId, NdaId, kind};
@@ -28,7 +29,8 @@ use super::{GiveReason, OfStatus, PreviewView};
 use crate::registers::attachments::AttachmentLink;
 
 /// A request for access.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(AccessRequest)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AccessRequest, example = json!(request_example()))]
 pub(crate) struct RequestView {
@@ -74,30 +76,9 @@ fn request_example() -> Value {
     })
 }
 
-impl From<AccessRequest> for RequestView {
-    fn from(one: AccessRequest) -> Self {
-        Self {
-            id: one.id,
-            name: one.name,
-            email: one.email,
-            company: one.company,
-            job_title: one.job_title,
-            purpose: one.purpose,
-            requested_duration_days: one.requested_duration_days,
-            documents: one.documents,
-            status: one.status,
-            reviewed_by: one.reviewed_by,
-            reviewed_at: one.reviewed_at,
-            denial_reason: one.denial_reason,
-            grant_id: one.grant_id,
-            created_at: one.created_at,
-            updated_at: one.updated_at,
-        }
-    }
-}
-
 /// A non-disclosure agreement that was sent.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Nda)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaAgreement, example = json!(nda_example()))]
 pub(crate) struct NdaView {
@@ -106,6 +87,7 @@ pub(crate) struct NdaView {
     #[schema(schema_with = schema_of::<NdaStatus>)]
     status: NdaStatus,
     /// The SHA-256 of the text of the agreement.
+    #[view(one.text_sha256)]
     document_hash: String,
     /// The duration of the access in days, from the signature.
     #[schema(value_type = i64)]
@@ -116,17 +98,20 @@ pub(crate) struct NdaView {
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
     #[schema(required)]
+    #[view(one.signature.map(Into::into))]
     signature: Option<SignatureView>,
 }
 
 /// The signature of an agreement.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Signature)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NdaSignature, example = json!(signature_example()))]
 pub(crate) struct SignatureView {
     name: String,
     email: String,
     #[schema(value_type = String, format = DateTime)]
+    #[view(one.at)]
     signed_at: Time,
     #[schema(required)]
     ip: Option<String>,
@@ -149,28 +134,6 @@ fn nda_example() -> Value {
         "documentHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "durationDays": 30,
         "createdAt": "2026-11-15T09:30:00.000Z", "expiresAt": "2026-11-22T09:30:00.000Z", "signature": null
     })
-}
-
-impl From<Nda> for NdaView {
-    fn from(nda: Nda) -> Self {
-        let sign = |one: Signature| SignatureView {
-            name: one.name,
-            email: one.email,
-            signed_at: one.at,
-            ip: one.ip,
-            code: one.code,
-            file_sha256: one.file_sha256,
-        };
-        Self {
-            id: nda.id,
-            status: nda.status,
-            document_hash: nda.text_sha256,
-            duration_days: nda.duration_days,
-            created_at: nda.created_at,
-            expires_at: nda.expires_at,
-            signature: nda.signature.map(sign),
-        }
-    }
 }
 
 page_of! {

@@ -2,6 +2,7 @@
 
 use attestry_app::files::attachments::too_large;
 use attestry_app::portals::certificates;
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::files::{FileName, MediaType};
@@ -73,7 +74,8 @@ impl FromJson for PdfData {
 const EXAMPLE_PDF: &str = include_str!("example.pdf.base64");
 
 /// A certificate.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(Certificate)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ComplianceResource, example = json!({"framework": "iso_27001", "fileName": "certificate.pdf", "fileSize": 48213, "updatedAt": "2026-11-15T09:30:00.000Z"}))]
 pub(crate) struct CertificateView {
@@ -84,12 +86,6 @@ pub(crate) struct CertificateView {
     file_size: i64,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Time,
-}
-
-impl From<Certificate> for CertificateView {
-    fn from(Certificate { framework, file_name, file_size, updated_at, .. }: Certificate) -> Self {
-        Self { framework, file_name, file_size, updated_at }
-    }
 }
 
 /// Uploads a certificate, replacing the existing one

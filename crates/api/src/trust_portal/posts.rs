@@ -1,6 +1,7 @@
 //! `/v1/trust-portal/posts`: news, and questions with their answers.
 
 use attestry_app::portals::posts::{self, NewPost};
+use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{PortalPostId, kind};
@@ -25,7 +26,8 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 /// News, or a question with its answer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, ToSchema, View)]
+#[view(PortalPost)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PortalPost, example = json!(example()))]
 pub(crate) struct PostView {
@@ -52,14 +54,6 @@ fn example() -> Value {
         "publishedAt": "2026-11-15T09:30:00.000Z", "createdAt": "2026-11-15T09:30:00.000Z",
         "updatedAt": "2026-11-15T09:30:00.000Z"
     })
-}
-
-impl From<PortalPost> for PostView {
-    fn from(post: PortalPost) -> Self {
-        let PortalPost { id, kind, title, text, is_published, published_at, created_at, updated_at, .. } =
-            post;
-        Self { id, kind, title, text, is_published, published_at, created_at, updated_at }
-    }
 }
 
 page_of! {

@@ -62,7 +62,7 @@ pub(crate) async fn save(
     }
     after.updated_at = c.now;
     after.version += 1;
-    portals::save(c.t, c.scope, &after, before.version == 0).await?;
+    portals::save(c.t, c.scope, &after).await?;
     c.record(action, ENTITY, after.organization_id, &after)?;
     Ok(after)
 }

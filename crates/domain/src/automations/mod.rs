@@ -14,6 +14,7 @@ use crate::automations::schedules::Schedule;
 use crate::id::{AttachmentId, AutomationId, AutomationVersionId, MemberId, OrganizationId, RunId, TaskId};
 use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
+use crate::plain::{Keep, Plain, PlainKind, text_of};
 use crate::row::Row;
 use crate::tasks::TaskStatus;
 use crate::text::{LongText, Name, Parse};
@@ -90,6 +91,19 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
+/// Stored with a space between the words. Events that no longer exist are ignored.
+impl Keep for Vec<Event> {
+    const KIND: PlainKind = PlainKind::Words;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.iter().map(|event| event.0).collect::<Vec<_>>().join(" ").into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        Ok(text_of(value)?.split_whitespace().filter_map(|event| Event::parse(event).ok()).collect())
+    }
+}
+
 impl JsonSchema for Event {
     fn json_schema() -> Value {
         json!({"type": "string", "enum": EVENTS})
@@ -129,10 +143,11 @@ impl JsonSchema for Source {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Automation {
     pub id: AutomationId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub task_id: TaskId,
     pub name: String,
@@ -145,7 +160,9 @@ pub struct Automation {
     pub events: Vec<Event>,
     pub evaluation_criteria: Option<String>,
     /// The built-in check that it runs with `parameters`; without one it runs the latest version of its own script.
+    #[row(column = "check_name")]
     pub check: Option<String>,
+    #[row(json)]
     pub parameters: Option<Value>,
     /// The status that the task gets when a run passes or fails.
     pub status_on_pass: Option<TaskStatus>,
@@ -281,16 +298,17 @@ crate::words! {
 }
 
 /// The reason that a run has no result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 pub struct RunError {
     pub code: String,
     pub message: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     pub id: RunId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub task_id: TaskId,
     pub automation_id: AutomationId,
@@ -301,6 +319,7 @@ pub struct Run {
     pub status: RunStatus,
     /// The journal entry that started it, as JSON. Not recorded again, since the journal has it.
     #[serde(skip)]
+    #[row(json)]
     pub event: Option<Value>,
     pub created_at: Time,
     pub started_at: Option<Time>,
@@ -310,6 +329,7 @@ pub struct Run {
     /// The evidence that the script returned, as JSON. The journal records only the file that contains it.
     #[serde(skip)]
     pub output: Option<String>,
+    #[row(flatten, prefix = "error_")]
     pub error: Option<RunError>,
     /// The attachment that contains the evidence.
     pub attachment_id: Option<AttachmentId>,

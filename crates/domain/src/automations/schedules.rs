@@ -74,6 +74,8 @@ impl fmt::Display for Schedule {
     }
 }
 
+crate::kept_as_stored!(Schedule);
+
 impl Serialize for Schedule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)

@@ -9,13 +9,16 @@ use crate::access::{Permission, Permissions};
 use crate::given::{Given, GivenJson};
 use crate::id::{ApiKeyId, MemberId, OrganizationId};
 use crate::json_schema::JsonSchema;
+use crate::plain::{Keep, Plain, PlainKind, text_of};
+use crate::row::Row;
 use crate::text::Parse;
 use crate::time::Time;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
     pub id: ApiKeyId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub member_id: MemberId,
     pub name: String,
@@ -58,20 +61,29 @@ impl Scopes {
         Ok(Self::Only(set))
     }
 
-    /// Reads the stored form. A word that this version does not know grants nothing.
-    pub fn stored(text: &str) -> Self {
-        if text.split(' ').any(|word| word == Self::ALL_WORD) {
-            return Self::All;
-        }
-        Self::Only(text.split(' ').filter_map(|word| Permission::parse(word).ok()).collect())
-    }
-
     /// The effective permissions of the key: those of its scopes that its creator has now.
     pub fn within(&self, maker: Permissions) -> Permissions {
         match self {
             Self::All => maker,
             Self::Only(set) => set.intersection(maker),
         }
+    }
+}
+
+/// Stored with a space between the words. A word that this version does not know grants nothing.
+impl Keep for Scopes {
+    const KIND: PlainKind = PlainKind::Words;
+
+    fn plain(&self) -> Plain<'_> {
+        Plain::Text(self.words().join(" ").into())
+    }
+
+    fn kept(value: Plain<'_>) -> Result<Self, String> {
+        let text = text_of(value)?;
+        if text.split(' ').any(|word| word == Self::ALL_WORD) {
+            return Ok(Self::All);
+        }
+        Ok(Self::Only(text.split(' ').filter_map(|word| Permission::parse(word).ok()).collect()))
     }
 }
 

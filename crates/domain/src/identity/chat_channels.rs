@@ -7,6 +7,7 @@ use crate::automations::hosts::{AllowedHost, AllowedHosts};
 use crate::id::{ChatChannelId, OrganizationId};
 use crate::identity::notices::Notice;
 use crate::json_schema::JsonSchema;
+use crate::row::Row;
 use crate::text::{Name, Parse};
 use crate::time::Time;
 
@@ -113,18 +114,21 @@ pub struct SendingState {
 }
 
 /// A channel that hears of an organization's notifications.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatChannel {
     pub id: ChatChannelId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub name: Name,
     pub kind: ChatKind,
     pub url_hint: String,
     /// The kinds of notifications that it hears of.
+    #[row(json)]
     pub notices: Vec<Notice>,
     pub is_active: bool,
     #[serde(skip)]
+    #[row(skip)]
     pub last_delivery: Option<Delivery>,
     pub created_at: Time,
     pub updated_at: Time,

@@ -2,10 +2,11 @@
 
 use crate::id::{InboxItemId, MemberId};
 use crate::identity::notices::Notice;
+use crate::row::Row;
 use crate::time::Time;
 
 /// A record that a notification is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct About {
     /// The entity type in the journal.
     pub entity_type: String,
@@ -19,13 +20,14 @@ impl About {
 }
 
 /// A notification in the inbox of a member.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct InboxItem {
     pub id: InboxItemId,
     pub member_id: MemberId,
     pub kind: Notice,
     pub text: String,
     /// `None` if it is about several records.
+    #[row(flatten)]
     pub about: Option<About>,
     /// The member who caused it; `None` if the product did.
     pub actor_id: Option<MemberId>,

@@ -7,13 +7,15 @@ use crate::id::{MemberId, OrganizationId, UserId};
 use crate::identity::users::User;
 use crate::page::{After, Key, Sort};
 use crate::patch::Patch;
+use crate::row::Row;
 use crate::time::Time;
 use crate::words::Department;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     pub id: MemberId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub user_id: UserId,
     pub role: Roles,
@@ -27,9 +29,11 @@ pub struct Member {
 }
 
 /// A member together with its user, as in responses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct Person {
+    #[row(flatten, prefix = "m.")]
     pub member: Member,
+    #[row(flatten, prefix = "u.")]
     pub user: User,
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::row::Row;
 crate::words! {
     /// A kind of mail notification.
     Notice {
@@ -24,7 +25,7 @@ crate::words! {
 
 /// The notification preferences of a user.
 #[expect(clippy::struct_excessive_bools, reason = "a switch for each kind")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Notices {
     pub assigned: bool,

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::id::{FrameworkId, OrganizationId};
 use crate::patch::Patch;
+use crate::row::Row;
 use crate::text::{Name, WebAddress};
 use crate::time::Time;
 use crate::zone::Zone;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Organization {
     pub id: OrganizationId,
@@ -18,6 +19,7 @@ pub struct Organization {
     /// Lets members approve what they submitted themselves.
     pub is_self_approval_allowed: bool,
     /// The frameworks it has chosen to work on.
+    #[row(json)]
     pub framework_ids: Vec<FrameworkId>,
     pub created_at: Time,
     pub updated_at: Time,

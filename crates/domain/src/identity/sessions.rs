@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::id::{SessionId, UserId};
+use crate::row::Row;
 use crate::time::Time;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct Session {
     pub id: SessionId,
     pub user_id: UserId,

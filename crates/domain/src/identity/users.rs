@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use crate::id::{OrganizationId, UserId};
+use crate::row::Row;
 use crate::time::Time;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
     pub id: UserId,

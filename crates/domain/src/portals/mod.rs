@@ -15,6 +15,7 @@ use crate::id::{CertificateId, MemberId, OrganizationId, PolicyId, PortalPostId,
 use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
+use crate::row::Row;
 use crate::text::{AnyText, Email, LongText, Name, Parse, Text};
 use crate::time::Time;
 
@@ -205,6 +206,8 @@ impl Parse for FriendlyUrl {
     }
 }
 
+crate::kept_as_stored!(FriendlyUrl, DomainName);
+
 impl JsonSchema for FriendlyUrl {
     fn json_schema() -> Value {
         json!({
@@ -332,7 +335,7 @@ impl Shown {
 }
 
 /// The verification status of a portal's custom domain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct DomainState {
     pub verified_at: Option<Time>,
@@ -341,22 +344,27 @@ pub struct DomainState {
 }
 
 /// A trust portal. Every organization has exactly one, from the beginning.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Portal {
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub friendly_url: Option<FriendlyUrl>,
     pub status: PortalStatus,
     pub domain: Option<DomainName>,
+    #[row(flatten, prefix = "domain_")]
     pub domain_state: DomainState,
     pub contact_email: Option<String>,
     pub overview: Option<String>,
     /// The settings of frameworks; a framework without one has the default.
+    #[row(json)]
     pub frameworks: BTreeMap<CertificateFramework, Shown>,
     /// The access level of each document; a document that is not listed is hidden.
+    #[row(json)]
     pub documents: BTreeMap<PortalDocument, Visibility>,
     /// The organization's own agreement in Markdown; the default is used if there is none.
     pub nda_text: Option<String>,
+    #[row(column = "duration_days")]
     pub default_duration_days: Days,
     pub created_at: Time,
     pub updated_at: Time,
@@ -445,10 +453,11 @@ impl Portal {
 }
 
 /// A certificate, one per framework.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Certificate {
     pub id: CertificateId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub framework: CertificateFramework,
     pub file_name: String,
@@ -470,10 +479,11 @@ crate::words! {
 }
 
 /// News, or a question with its answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct PortalPost {
     pub id: PortalPostId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub kind: PostKind,
     /// The title of the news, or the question.
@@ -511,9 +521,10 @@ impl PortalPost {
 }
 
 /// A subscriber to the news of a portal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct Subscriber {
     pub id: SubscriberId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     pub email: String,
     pub created_at: Time,

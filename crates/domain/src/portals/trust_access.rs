@@ -348,7 +348,7 @@ crate::words! {
 }
 
 /// A visit: the action and the document it concerns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Visited {
     pub action: VisitAction,

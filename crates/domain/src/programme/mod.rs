@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::date::Date;
 use crate::id::{FrameworkId, MemberId, OrganizationId, ProgrammeId};
 use crate::programme::scope::Answers;
+use crate::row::Row;
 use crate::time::Time;
 
 pub use roles::OwnerRole;
@@ -36,12 +37,14 @@ pub struct Settings {
 }
 
 /// A started programme. An organization has at most one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Programme {
     pub id: ProgrammeId,
+    #[row(column = "org_id")]
     pub organization_id: OrganizationId,
     #[serde(flatten)]
+    #[row(json, column = "content")]
     pub settings: Settings,
     pub created_at: Time,
     pub updated_at: Time,

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::registers::scales::{Impact, Likelihood, Score};
+use crate::row::Row;
 use crate::text::{Line, Text};
 use crate::time::Time;
 
@@ -102,8 +103,9 @@ impl Default for RiskCriteria {
 }
 
 /// The criteria that an organization has set.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Row)]
 pub struct SetCriteria {
+    #[row(json, column = "content")]
     pub criteria: RiskCriteria,
     /// `None` while they are the defaults.
     pub updated_at: Option<Time>,

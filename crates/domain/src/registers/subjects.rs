@@ -80,6 +80,8 @@ impl Parse for Commentable {
     }
 }
 
+crate::kept_as_text!(Commentable);
+
 impl serde::Serialize for Commentable {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
