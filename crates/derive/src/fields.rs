@@ -84,7 +84,7 @@ impl<'a> Parts<'a> {
             is_nullable: #is_nullable,
             kind: <#value as crate::plain::Keep>::KIND,
             about: #about,
-            schema: <#value as crate::json_schema::JsonSchema>::json_schema,
+            schema: <#value as crate::json::JsonSchema>::json_schema,
             default: #default,
         })
     }
@@ -185,7 +185,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             const FIELDS: &'static [crate::registers::Field] = &[#(#entries),*];
 
-            fn given_in<B: crate::given::GivenBody>(
+            fn given_in<B: crate::json::GivenBody>(
                 body: &mut B,
                 whole: bool,
             ) -> ::std::option::Option<#patch> {

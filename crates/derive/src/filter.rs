@@ -31,11 +31,11 @@ fn condition(field: &Field) -> Result<(TokenStream, TokenStream, &Ident)> {
         })?;
     }
     let (wire, about) = (wire_name(name), about(&field.attrs));
-    let read = if is_any_of { quote!(query.any_of(#wire)) } else { quote!(query.get(#wire)) };
+    let read = if is_any_of { quote!(query.several(#wire)) } else { quote!(query.get(#wire)) };
     let entry = quote!(crate::registers::Condition {
         wire: #wire,
         about: #about,
-        schema: <#value as crate::json_schema::JsonSchema>::json_schema,
+        schema: <#value as crate::json::JsonSchema>::json_schema,
         column: #column,
         compare: crate::registers::Compare::#compare,
         kind: <#value as crate::plain::Keep>::KIND,
@@ -56,7 +56,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         impl crate::registers::Filter for #own {
             const CONDITIONS: &'static [crate::registers::Condition] = &[#(#entries),*];
 
-            fn read<Q: crate::given::GivenQuery>(query: &mut Q) -> Self {
+            fn read<Q: crate::json::GivenQuery>(query: &mut Q) -> Self {
                 Self { #(#reads),* }
             }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::date::Date;
 use crate::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 use crate::zone::Zone;
@@ -628,6 +628,8 @@ impl Scope {
         &self.origin
     }
 }
+
+crate::given_as_text!(Roles);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -154,6 +154,8 @@ impl JsonSchema for Moment {
         })
     }
 }
+
+crate::given_as_text!(Date);
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::journal::sha256;
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -253,6 +253,12 @@ kinds! {
     ProgrammeRun ProgrammeRunId "prr" "programme run"
     InboxItem InboxItemId "inb" "inbox item"
     ChatChannel ChatChannelId "chn" "chat channel"
+}
+
+impl<K: Kind> Given for Id<K> {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        Self::parse(&json.text()?)
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 
 /// A value that can be parsed from text, with an error message for the user.
 pub trait Parse: Sized {
@@ -294,6 +294,14 @@ impl JsonSchema for WebAddress {
             "type": "string", "maxLength": 2048, "examples": ["https://example.com"],
             "description": "An http or https address; a bare host name gets https://."
         })
+    }
+}
+
+crate::given_as_text!(Email, Password, WebAddress);
+
+impl<const MIN: usize, const MAX: usize, const LINES: bool> Given for Text<MIN, MAX, LINES> {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        Self::parse(&json.text()?)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -137,6 +137,8 @@ impl JsonSchema for Time {
         json!({"type": "string", "format": "date-time", "examples": ["2026-11-15T09:30:00.000Z"]})
     }
 }
+
+crate::given_as_text!(Time);
 
 #[cfg(test)]
 mod tests {

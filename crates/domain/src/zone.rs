@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::date::Date;
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 
@@ -81,6 +81,8 @@ impl JsonSchema for Zone {
         json!({"type": "string", "examples": ["Europe/Berlin"]})
     }
 }
+
+crate::given_as_text!(Zone);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::automations::hosts::{AllowedHosts, canonical};
 use crate::automations::secrets::SecretName;
-use crate::numbers::whole;
+use crate::json::numbers::whole;
 use crate::text::Parse;
 
 /// The type of a parameter.

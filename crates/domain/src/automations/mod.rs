@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::access::Permission;
 use crate::automations::schedules::Schedule;
 use crate::id::{AttachmentId, AutomationId, AutomationVersionId, MemberId, OrganizationId, RunId, TaskId};
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 use crate::row::Row;
@@ -350,3 +350,5 @@ impl Run {
         i64::try_from(end.since(start).as_millis()).ok()
     }
 }
+
+crate::given_as_text!(Source);

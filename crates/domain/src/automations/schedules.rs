@@ -7,7 +7,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
 use crate::zone::Zone;
@@ -87,6 +87,8 @@ impl JsonSchema for Schedule {
         json!({"type": "string", "examples": ["0 6 * * 1"]})
     }
 }
+
+crate::given_as_text!(Schedule);
 
 #[cfg(test)]
 mod tests {

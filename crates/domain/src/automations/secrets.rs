@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 
 /// The name of a secret: upper-case letters, digits and underscores.

@@ -10,9 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::given::{Given, GivenJson};
 use crate::journal::canonical::canonical;
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 
 pub mod diff;

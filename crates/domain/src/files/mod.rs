@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 
 /// The number of leading bytes that [`MediaType::check`] needs.
@@ -320,6 +320,8 @@ const PROGRAM_ENDINGS: &[&str] = &[
     "psd1", "psm1", "py", "pyc", "rb", "reg", "rpm", "run", "scf", "scr", "sh", "so", "swf", "sys", "vbe",
     "vbs", "war", "wasm", "wsf", "wsh", "zsh",
 ];
+
+crate::given_as_text!(FileName, MediaType);
 
 #[cfg(test)]
 mod tests;

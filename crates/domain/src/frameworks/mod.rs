@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::id::{FrameworkId, RequirementId};
 use crate::journal::sha256;
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 
 pub mod drafts;
@@ -199,6 +199,8 @@ pub fn alias(text: &str) -> Result<String, String> {
         false => Err("must be a framework's id (frk_…) or alias, such as iso_27001".to_owned()),
     }
 }
+
+crate::given_as_text!(FrameworkName);
 
 #[cfg(test)]
 mod tests {

@@ -6,9 +6,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::access::{Permission, Permissions};
-use crate::given::{Given, GivenJson};
 use crate::id::{ApiKeyId, MemberId, OrganizationId};
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 use crate::row::Row;
 use crate::text::Parse;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::automations::hosts::{AllowedHost, AllowedHosts};
 use crate::id::{ChatChannelId, OrganizationId};
 use crate::identity::notices::Notice;
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::row::Row;
 use crate::text::{Name, Parse};
 use crate::time::Time;
@@ -145,6 +145,8 @@ pub const CHANNEL_NOTICES: &[Notice] = &[
     Notice::Policies,
     Notice::Portal,
 ];
+
+crate::given_as_text!(WebhookUrl);
 
 #[cfg(test)]
 mod tests {

@@ -13,12 +13,11 @@ use serde_json::{Value, json};
 use crate::access::{Denied, Permission, Scope};
 use crate::content::{self, Body};
 use crate::date::Date;
-use crate::given::{Given, GivenJson};
 use crate::id::{
     AttachmentId, MemberId, OrganizationId, PolicyId, PolicySignatureId, PolicyTemplateId, PolicyVersionId,
     kind,
 };
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::policies::version::VersionNumber;
 use crate::registers::any_of::AnyOf;

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::given::{Given, GivenJson};
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::text::Parse;
 

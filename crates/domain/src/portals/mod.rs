@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Host;
 
-use crate::given::{Given, GivenJson};
 use crate::id::{CertificateId, MemberId, OrganizationId, PolicyId, PortalPostId, SubscriberId};
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::row::Row;
@@ -536,6 +535,8 @@ pub struct Subscriber {
 /// leaves nothing behind.
 #[derive(Debug, Serialize)]
 pub struct Anonymous {}
+
+crate::given_as_text!(DomainName, FriendlyUrl, PortalDocument);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::date::Date;
 use crate::id::{AccessGrantId, AccessRequestId, MemberId, NdaFileId, NdaId, OrganizationId, PolicyId};
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::page::{Key, Sort};
 use crate::portals::{CertificateFramework, Days, PortalDocument};
 use crate::row::Row;
@@ -382,6 +382,8 @@ impl Visited {
         }
     }
 }
+
+crate::given_as_text!(PrintableName);
 
 #[cfg(test)]
 mod tests {

@@ -158,6 +158,8 @@ impl JsonSchema for ControlKey {
     }
 }
 
+crate::given_as_text!(ControlKey);
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

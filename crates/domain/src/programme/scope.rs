@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::id::RequirementId;
-use crate::numbers::whole;
+use crate::json::numbers::whole;
 use crate::programme::catalogue::{Codes, resolved};
 
 const SOURCE: &str = include_str!("../../data/scope-questions.json");

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::text::Parse;
 

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::date::Date;
-use crate::given::{Given, GivenJson};
 use crate::id::{MemberId, kind};
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::any_of::AnyOf;
 use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT};

@@ -24,9 +24,8 @@ use serde_json::{Map, Value};
 
 use crate::access::{Denied, Scope};
 use crate::date::Date;
-use crate::given::{GivenBody, GivenQuery};
 use crate::id::{AttachmentId, Id, Kind, MemberId, OrganizationId};
-use crate::json_schema::JsonSchema;
+use crate::json::{GivenBody, GivenQuery, JsonSchema};
 use crate::page::{After, Key, Sort};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::links::{Linking, Links, TooManyLinks};

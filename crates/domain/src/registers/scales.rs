@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::Register;

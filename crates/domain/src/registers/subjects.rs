@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::access::{Denied, Scope};
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::text::Parse;
 
 /// Every kind of subject: its name (also the name of its id's kind), its word, the plural, its path parameter, the
@@ -93,3 +93,5 @@ impl JsonSchema for Commentable {
         json!({"type": "string", "enum": Self::words().collect::<Vec<_>>()})
     }
 }
+
+crate::given_as_text!(Commentable);

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::access::{Permission, Scope};
-use crate::given::{Given, GivenJson};
 use crate::id::{MemberId, OrganizationId, ViewId};
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::row::Row;
 use crate::text::Name;
 use crate::time::Time;

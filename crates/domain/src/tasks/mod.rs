@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 
 use crate::access::{Denied, Permission, Scope};
 use crate::date::Date;
-use crate::given::{Given, GivenJson};
 use crate::id::{MemberId, kind};
-use crate::json_schema::JsonSchema;
+use crate::json::{Given, GivenJson, JsonSchema};
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::registers::any_of::AnyOf;

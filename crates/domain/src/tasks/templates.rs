@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::id::TaskTemplateId;
-use crate::json_schema::JsonSchema;
+use crate::json::JsonSchema;
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 use crate::programme::roles::OwnerRole;
 use crate::tasks::Frequency;
@@ -100,6 +100,8 @@ impl JsonSchema for TemplateId {
         TaskTemplateId::json_schema()
     }
 }
+
+crate::given_as_text!(TemplateId);
 
 #[cfg(test)]
 mod tests {

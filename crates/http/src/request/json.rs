@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use attestry_domain::given::{Given, GivenJson};
 use attestry_domain::id::{Id, Kind};
-use attestry_domain::numbers::{MAX_EXACT, whole};
+use attestry_domain::json::numbers::{MAX_EXACT, whole};
+use attestry_domain::json::{Given, GivenJson};
 use bytes::Bytes;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 
 use attestry_domain::Time;
 use attestry_domain::date::Moment;
-use attestry_domain::given::GivenQuery;
+use attestry_domain::json::GivenQuery;
 use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
@@ -66,11 +66,7 @@ impl Query {
 
     /// Reads a parameter with several values, comma-separated or repeated.
     pub fn any_of<T: Parse + PartialEq>(&mut self, name: &str) -> Option<AnyOf<T>> {
-        let values = self.take(name);
-        if values.is_empty() {
-            return None;
-        }
-        AnyOf::parse(&values.join(",")).map_err(|message| self.note(name, message)).ok()
+        self.several(name)
     }
 
     pub fn get<T: Parse>(&mut self, name: &str) -> Option<T> {
@@ -125,12 +121,12 @@ impl GivenQuery for Query {
         self.get(name)
     }
 
-    fn any_of<T: Parse + PartialEq>(&mut self, name: &str) -> Option<AnyOf<T>> {
+    fn several<T: Parse>(&mut self, name: &str) -> Option<T> {
         let values = self.take(name);
         if values.is_empty() {
             return None;
         }
-        AnyOf::parse(&values.join(",")).map_err(|message| self.note(name, message)).ok()
+        T::parse(&values.join(",")).map_err(|message| self.note(name, message)).ok()
     }
 }
 

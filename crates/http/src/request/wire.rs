@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use attestry_domain::Patch;
-use attestry_domain::given::{Given, GivenBody};
+use attestry_domain::json::{Given, GivenBody};
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     Block, Cell, Content, Inline, MAX_DEPTH, MAX_NODES, MAX_TEXT_CHARS, Marks, item, joined, quoted, table,
 };
-use crate::numbers::whole;
+use crate::json::numbers::whole;
 
 mod writer;
 

@@ -1,14 +1,17 @@
 //! Values that callers give. A type says how it is read from JSON; the parser is behind [`GivenJson`].
 
+pub mod numbers;
+mod schema;
+
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json_schema::JsonSchema;
 use crate::patch::Patch;
-use crate::registers::any_of::AnyOf;
 use crate::text::Parse;
+
+pub use schema::JsonSchema;
 
 /// A JSON value that a caller gave. Nothing is coerced.
 pub trait GivenJson: Sized {
@@ -53,55 +56,20 @@ pub trait GivenBody {
 pub trait GivenQuery {
     fn get<T: Parse>(&mut self, name: &str) -> Option<T>;
 
-    /// Reads a parameter with several values.
-    fn any_of<T: Parse + PartialEq>(&mut self, name: &str) -> Option<AnyOf<T>>;
+    /// Reads a parameter with several values, which are separated by commas or given one by one.
+    fn several<T: Parse>(&mut self, name: &str) -> Option<T>;
 }
 
 /// Implements [`Given`] for types that are parsed from text.
 #[macro_export]
 macro_rules! given_as_text {
     ($($type:ty),* $(,)?) => {
-        $(impl $crate::given::Given for $type {
-            fn given(json: &impl $crate::given::GivenJson) -> Result<Self, String> {
+        $(impl $crate::json::Given for $type {
+            fn given(json: &impl $crate::json::GivenJson) -> Result<Self, String> {
                 <Self as $crate::text::Parse>::parse(&json.text()?)
             }
         })*
     };
-}
-
-given_as_text! {
-    crate::access::Roles,
-    crate::automations::Source,
-    crate::automations::schedules::Schedule,
-    crate::date::Date,
-    crate::files::FileName,
-    crate::files::MediaType,
-    crate::frameworks::FrameworkName,
-    crate::identity::chat_channels::WebhookUrl,
-    crate::portals::DomainName,
-    crate::portals::FriendlyUrl,
-    crate::portals::PortalDocument,
-    crate::portals::trust_access::PrintableName,
-    crate::programme::catalogue::ControlKey,
-    crate::registers::subjects::Commentable,
-    crate::tasks::templates::TemplateId,
-    crate::text::Email,
-    crate::text::Password,
-    crate::text::WebAddress,
-    crate::time::Time,
-    crate::zone::Zone,
-}
-
-impl<K: crate::id::Kind> Given for crate::id::Id<K> {
-    fn given(json: &impl GivenJson) -> Result<Self, String> {
-        Self::parse(&json.text()?)
-    }
-}
-
-impl<const MIN: usize, const MAX: usize, const LINES: bool> Given for crate::text::Text<MIN, MAX, LINES> {
-    fn given(json: &impl GivenJson) -> Result<Self, String> {
-        Self::parse(&json.text()?)
-    }
 }
 
 impl Given for bool {
