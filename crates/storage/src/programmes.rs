@@ -91,15 +91,6 @@ pub async fn put_run(t: &Tx<'_>, scope: &Scope, run: &Run) -> Result<(), Error> 
     RUNS.upsert(t, scope, run, Vec::new()).await
 }
 
-fn read_run(row: &Row<'_>) -> Result<Run, Error> {
-    Ok(Run {
-        id: row.parse(0)?,
-        started_at: row.time(1)?,
-        finished_at: row.opt_time(2)?,
-        content: from_json(row, 3)?,
-    })
-}
-
 /// Returns the latest run.
 pub async fn last_run(t: &Tx<'_>, scope: &Scope) -> Result<Option<Run>, Error> {
     t.opt(*LAST_RUN, &[id(scope.organization())], read).await
