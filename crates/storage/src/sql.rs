@@ -12,7 +12,7 @@ use attestry_domain::{Parse, Time};
 macro_rules! statements {
     (
         $($name:ident = $sql:expr;)*
-        $(; tables $($table:ident: $row:ty = $from:literal $(by $key:literal)? $(+ $($other:literal)+)? {
+        $(; tables $($table:ident: $row:ty = $from:literal $(by $by:literal)? $(+ $($other:literal)+)? {
             $($selected:ident = $rest:expr;)*
         })*)?
         $(; built $($built:ident = $text:expr;)*)?
@@ -22,7 +22,7 @@ macro_rules! statements {
         $($(
             static $table: std::sync::LazyLock<$crate::table::Table<$row>> =
                 std::sync::LazyLock::new(|| {
-                    $crate::table::Table::new($from, &[$($key)?], &[$($($other),+)?])
+                    $crate::table::Table::new($from, &[$($by)?], &[$($($other),+)?])
                 });
             $(static $selected: std::sync::LazyLock<&'static str> =
                 std::sync::LazyLock::new(|| $table.select($rest));)*
