@@ -428,7 +428,8 @@ async fn an_undo_links_no_deleted_record(app: &TestApp) {
 
 async fn many_rows_are_undone_in_one_request(app: &TestApp) {
     const ROWS: usize = 1_100;
-    let rows = (0..ROWS).map(|row| format!("Risk {row},It may happen,operations\n")).collect::<String>();
+    let rows =
+        (0..ROWS).map(|row| format!("Risk {row},It may happen,operations\n")).collect::<Vec<_>>().concat();
     let table = format!("title,description,category\n{rows}");
     let import = app.call("POST", "/v1/risks/import").key(&app.home.key).raw("text/csv", table);
     import.send().await.expect(200);
