@@ -38,8 +38,32 @@ export class Problem extends Error {
   }
 }
 
-/** "must not be empty" beside a label reads better as a sentence. */
+/** What the server says of fields, in the words of the console. */
+const SENTENCES: [RegExp, (one: string, other: string) => string][] = [
+  [/^is required$/, () => t.problems.fields.required],
+  [/^must not be (null|empty)$/, () => t.problems.fields.notEmpty],
+  [/^must be true or false$/, () => t.problems.fields.flag],
+  [/^must be a date such as/, () => t.problems.fields.date],
+  [/^can be read in two ways; write it as (\S+) or (\S+)$/, (one, other) => t.problems.fields.twoDates(one, other)],
+  [/^must not be in the future$/, () => t.problems.fields.notFuture],
+  [/^is too long$/, () => t.problems.fields.long],
+  [/^must have at most (\d+) characters(?:;|$)/, (most) => t.problems.fields.atMost(most)],
+  [/^must have (\d+) to (\d+) characters(?:;|$)/, (least, most) => t.problems.fields.length(least, most)],
+  [/^must be a whole number from (-?\d+) to (-?\d+)$/, (least, most) => t.problems.fields.number(least, most)],
+  [/^must be one of: (.+)$/s, (values) => t.imports.oneOf(values)],
+  [/^must be an e-mail address/, () => t.problems.fields.email],
+  [/^must be a web address/, () => t.problems.fields.web],
+  [/^must be an active member of this organization$/, () => t.problems.fields.member],
+  [/^"(.+)" is nobody in this organization/s, (who) => t.problems.fields.nobody(who)],
+  [/^"(.+)" is the name of several people/s, (who) => t.problems.fields.several(who)],
+];
+
+/** "must not be empty" beside a label reads better as a sentence. What the console has no words for stays as it is. */
 export function sentence(message: string): string {
+  for (const [form, say] of SENTENCES) {
+    const found = form.exec(message);
+    if (found) return say(found[1] ?? '', found[2] ?? '');
+  }
   return message.charAt(0).toUpperCase() + message.slice(1);
 }
 

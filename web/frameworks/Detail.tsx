@@ -224,7 +224,7 @@ function Page({ framework }: { framework: One }) {
                 onRemove={(key) => void go({ [key]: undefined })}
                 onClear={() => void go(Object.fromEntries(chips.map(({ key }) => [key, undefined])))}
                 count={requirements.data ? t.filters.count(rows.length, all.length) : ''}
-                view={
+                tools={
                   <>
                     <SearchInput
                       label={t.frameworks.detail.search}

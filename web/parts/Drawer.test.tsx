@@ -55,3 +55,16 @@ test('it steps to the next record and the one before', async () => {
   await user.click(screen.getByRole('button', { name: 'Previous record' }));
   expect(step.mock.calls).toEqual([[1], [-1]]);
 });
+
+test('Escape closes it when the focus was lost to the page, unless something else is open', async () => {
+  const { user } = draw(<Page />);
+  await user.click(screen.getByRole('button', { name: 'Open' }));
+  (document.activeElement as HTMLElement).blur();
+  const dialog = document.body.appendChild(document.createElement('div'));
+  dialog.setAttribute('role', 'dialog');
+  await user.keyboard('{Escape}');
+  expect(screen.getByRole('complementary')).toBeTruthy();
+  dialog.remove();
+  await user.keyboard('{Escape}');
+  expect(screen.queryByRole('complementary')).toBeNull();
+});

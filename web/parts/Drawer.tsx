@@ -21,6 +21,7 @@ type Props = {
 /** A menu, a list of choices or a dialog is closed by Esc itself, and nothing around it. */
 const isInner = (target: EventTarget) =>
   target instanceof Element && target.closest('[aria-expanded=true], [role=menu], [role=listbox], [role=dialog]') !== null;
+const isOpenElsewhere = () => document.querySelector('[aria-haspopup][aria-expanded=true], [role=dialog]') !== null;
 
 /** One record beside its register. It takes the focus when it opens and gives it back when it closes. */
 export function Drawer({ reference, title, name, onClose, onStep, more, children, foot }: Props) {
@@ -38,6 +39,16 @@ export function Drawer({ reference, title, name, onClose, onStep, more, children
     },
     [],
   );
+  const close = useRef(onClose);
+  close.current = onClose;
+  useEffect(() => {
+    // What had the focus may be gone; Esc is then heard by the page alone. Heard before a dialog that it closes is gone, too.
+    const press = ({ key, target }: KeyboardEvent) => {
+      if (key === 'Escape' && target === document.body && !isOpenElsewhere()) close.current();
+    };
+    addEventListener('keydown', press, { capture: true });
+    return () => removeEventListener('keydown', press, { capture: true });
+  }, []);
 
   return (
     <aside

@@ -33,69 +33,74 @@ type Props = {
   count: string;
   /** Saved views, before the filters. */
   views?: ReactNode;
-  /** Density, columns, as-of: what changes the view, not the set. */
-  view?: ReactNode;
+  /** Search, as-of and other tools. */
+  tools?: ReactNode;
+  /** Order, groups, columns and density; like `views` always in view. */
+  display?: ReactNode;
 };
 
-export function FilterBar({ filters, fields, now, onSet, onRemove, onClear, count, views, view }: Props) {
+export function FilterBar({ filters, fields, now, onSet, onRemove, onClear, count, views, tools, display }: Props) {
   const [field, setField] = useState<FilterField>();
   return (
     <div className={css.bar} data-filters role="group" aria-label={t.filters.label}>
       {views}
-      {filters.map((f) => (
-        <span key={f.key} className={css.chip}>
-          <Menu closeOnItemClick={!fields.find(({ key }) => key === f.key)?.isMany}>
+      <div className={css.scroller}>
+        {filters.map((f) => (
+          <span key={f.key} className={css.chip}>
+            <Menu closeOnItemClick={!fields.find(({ key }) => key === f.key)?.isMany}>
+              <Menu.Target>
+                <button type="button" className={css.label} aria-label={t.filters.change(f.field, f.is)}>
+                  <span>{t.filters.is(f.field)}</span> <b>{f.is}</b>
+                </button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Choices field={fields.find(({ key }) => key === f.key)} now={now[f.key]} onSet={onSet} />
+              </Menu.Dropdown>
+            </Menu>
+            <button type="button" className={css.remove} aria-label={t.filters.remove(f.field)} onClick={() => onRemove(f.key)}>
+              <IconX size={13} />
+            </button>
+          </span>
+        ))}
+        {fields.length > 0 && (
+          <Menu width={200} position="bottom-start" closeOnItemClick={false} onClose={() => setField(undefined)}>
             <Menu.Target>
-              <button type="button" className={css.label} aria-label={t.filters.change(f.field, f.is)}>
-                <span>{t.filters.is(f.field)}</span> <b>{f.is}</b>
+              <button type="button" className={css.add}>
+                <IconFilterPlus size={15} stroke={1.6} />
+                {t.filters.add}
               </button>
             </Menu.Target>
             <Menu.Dropdown>
-              <Choices field={fields.find(({ key }) => key === f.key)} now={now[f.key]} onSet={onSet} />
+              {field ? (
+                <>
+                  <Menu.Item leftSection={<IconChevronLeft size={14} />} onClick={() => setField(undefined)}>
+                    {t.filters.is(field.label)}
+                  </Menu.Item>
+                  <Menu.Divider />
+                  <Choices field={field} now={now[field.key]} onSet={onSet} />
+                </>
+              ) : (
+                fields.map((f) => (
+                  <Menu.Item key={f.key} rightSection={<IconChevronRight size={14} />} onClick={() => setField(f)}>
+                    {f.label}
+                  </Menu.Item>
+                ))
+              )}
             </Menu.Dropdown>
           </Menu>
-          <button type="button" className={css.remove} aria-label={t.filters.remove(f.field)} onClick={() => onRemove(f.key)}>
-            <IconX size={13} />
+        )}
+        {filters.length > 1 && (
+          <button type="button" className={`plain ${css.clear}`} onClick={onClear}>
+            {t.filters.clear}
           </button>
+        )}
+        <span className={css.spring} />
+        <span className={css.count} aria-live="polite">
+          {count}
         </span>
-      ))}
-      {fields.length > 0 && (
-        <Menu width={200} position="bottom-start" closeOnItemClick={false} onClose={() => setField(undefined)}>
-          <Menu.Target>
-            <button type="button" className={css.add}>
-              <IconFilterPlus size={15} stroke={1.6} />
-              {t.filters.add}
-            </button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {field ? (
-              <>
-                <Menu.Item leftSection={<IconChevronLeft size={14} />} onClick={() => setField(undefined)}>
-                  {t.filters.is(field.label)}
-                </Menu.Item>
-                <Menu.Divider />
-                <Choices field={field} now={now[field.key]} onSet={onSet} />
-              </>
-            ) : (
-              fields.map((f) => (
-                <Menu.Item key={f.key} rightSection={<IconChevronRight size={14} />} onClick={() => setField(f)}>
-                  {f.label}
-                </Menu.Item>
-              ))
-            )}
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      {filters.length > 1 && (
-        <button type="button" className={`plain ${css.clear}`} onClick={onClear}>
-          {t.filters.clear}
-        </button>
-      )}
-      <span className={css.spring} />
-      <span className={css.count} aria-live="polite">
-        {count}
-      </span>
-      {view}
+        {tools}
+      </div>
+      {display}
     </div>
   );
 }

@@ -9,8 +9,8 @@ import { type Entry, Timeline } from './Timeline';
 
 type AuditEntry = Schemas['AuditEntry'];
 type Labels = Record<string, string>;
-/** How a field's value reads, if it is not its own word. */
-export type Reading = (field: string, value: unknown) => string | undefined;
+/** How a field's value reads beside the others that changed with it, if it is not its own word. */
+export type Reading = (field: string, value: unknown, others?: Record<string, unknown>) => string | undefined;
 
 type HistoryPath = '/v1/risks' | '/v1/vendors' | '/v1/tasks' | '/v1/policies' | '/v1/controls' | '/v1/context';
 
@@ -41,8 +41,12 @@ export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
     acceptance_withdrawn: t.record.acceptanceWithdrawn,
   };
   const changes = verb === 'created' ? [] : entry.changes.filter(({ field }) => labels[field]);
-  const reads = (field: string, value: unknown) =>
-    value === null || value === undefined || value === '' ? t.edits.none : (read(field, value) ?? plain(value));
+  const side = (of: 'before' | 'after') => Object.fromEntries(entry.changes.map((change) => [change.field, change[of]]));
+  const [before, after] = [side('before'), side('after')];
+  const reads = (field: string, of: Record<string, unknown>) => {
+    const value = of[field];
+    return value === null || value === undefined || value === '' ? t.edits.none : (read(field, value, of) ?? plain(value));
+  };
   return {
     id: entry.id,
     actor: entry.actor.name ?? entry.actor.memberName ?? t.record.system,
@@ -52,8 +56,8 @@ export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
     at: utc(entry.at),
     changes: changes.map((change) => ({
       field: labels[change.field] ?? change.field,
-      from: reads(change.field, change.before),
-      to: reads(change.field, change.after),
+      from: reads(change.field, before),
+      to: reads(change.field, after),
     })),
   };
 }

@@ -11,7 +11,17 @@ test('dates and times of the API read as dates, other texts are left alone', () 
 });
 
 test('the day in an address has to be one', () => {
-  expect(isDay('2026-11-15')).toBe(true);
+  expect(isDay('2025-11-15')).toBe(true);
   expect(isDay('garbage')).toBe(false);
   expect(isDay('2026-13-45')).toBe(false);
+});
+
+test('a day that does not exist or has not begun cannot be shown', () => {
+  expect(isDay('2024-02-29')).toBe(true);
+  expect(isDay('2025-02-29')).toBe(false);
+  expect(isDay('2025-02-31')).toBe(false);
+  expect(isDay('2025-04-31T10:00:00Z')).toBe(false);
+  expect(isDay('2025-04-30T10:00:00Z')).toBe(true);
+  expect(isDay(new Date().toISOString().slice(0, 10))).toBe(true);
+  expect(isDay('2999-01-01')).toBe(false);
 });

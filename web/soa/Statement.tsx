@@ -58,6 +58,13 @@ function Statement() {
     .toSorted((one, other) => other.version - one.version);
   const document = versions.find(({ id }) => id === view.version) ?? versions[0];
 
+  if (view.asOf && !isDay(view.asOf))
+    return (
+      <>
+        <PageHeader title={t.soa.title} />
+        <NoDate text={view.asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
+      </>
+    );
   if (error)
     return (
       <>
@@ -76,13 +83,6 @@ function Statement() {
       <>
         <PageHeader title={t.soa.title} />
         <Bars />
-      </>
-    );
-  if (view.asOf && !isDay(view.asOf))
-    return (
-      <>
-        <PageHeader title={t.soa.title} />
-        <NoDate text={view.asOf} onBack={() => void go({ asOf: undefined }, { replace: true })} />
       </>
     );
   if (asOf && !document)

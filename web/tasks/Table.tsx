@@ -11,11 +11,16 @@ import { isLate, nextDue, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
 import { setStatus } from './queries';
 
+/** When a task is due, by which lists are sorted, and when one that is done is due again. */
 export function Due({ task }: { task: Task }) {
   const { asOf } = useView().view;
   const next = nextDue(task);
-  if (next) return <span className="t3">{t.tasks.next(day(next))}</span>;
-  return task.dueDate && <span className={isLate(task, asOf) ? css.late : 't2'}>{day(task.dueDate)}</span>;
+  return (
+    <>
+      {task.dueDate && <span className={isLate(task, asOf) ? css.late : 't2'}>{day(task.dueDate)}</span>}
+      {next && <span className="t3">{t.tasks.next(day(next))}</span>}
+    </>
+  );
 }
 
 /** How fresh the latest evidence of a task is. */
@@ -84,10 +89,14 @@ export function columns(name: (id: string | null) => string | undefined, mayMove
       key: 'dueDate',
       priority: 2,
       header: words.due,
-      width: 100,
+      width: 128,
       align: 'right',
       sort: 'dueDate',
-      render: (row) => <Due task={row} />,
+      render: (row) => (
+        <div className={css.due}>
+          <Due task={row} />
+        </div>
+      ),
     },
     {
       key: 'department',

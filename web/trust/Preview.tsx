@@ -1,8 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type SyntheticEvent, useRef } from 'react';
 import { api } from '../api/client';
-import { words } from '../api/problem';
+import { Problem, words } from '../api/problem';
 import { language, t } from '../texts';
 import css from './Preview.module.css';
 import { changes, type Form, type Patch, type Settings } from './queries';
@@ -16,6 +16,12 @@ async function drawn(body: Patch): Promise<string> {
   return data ?? '';
 }
 
+/** Says why the page is not drawn; what is wrong with the draft is said beside its fields when it is saved. */
+function reason(error: unknown, hasPage: boolean): string {
+  if (!(error instanceof Problem) || error.code !== 'validation_failed') return words(error);
+  return hasPage ? t.trust.preview.lastValid : t.trust.preview.invalid;
+}
+
 /** The public page as it would be if everything were saved and published now. */
 export function Preview({ settings, draft }: { settings: Settings; draft: Form['draft'] }) {
   const [patch] = useDebouncedValue(
@@ -26,8 +32,10 @@ export function Preview({ settings, draft }: { settings: Settings; draft: Form['
     // Fetched again with what the page shows.
     queryKey: [PREVIEW, '/v1/organization', '/v1/policies', '/v1/vendors', language, patch],
     queryFn: () => drawn(JSON.parse(patch) as Patch),
-    placeholderData: keepPreviousData,
   });
+  // The last page stays while the next one is drawn, and while the draft is invalid.
+  const last = useRef<string>(undefined);
+  last.current = data ?? last.current;
   const overview = 'overview' in draft ? draft.overview : settings.overview;
   const place = useRef(0);
 
@@ -39,9 +47,11 @@ export function Preview({ settings, draft }: { settings: Settings; draft: Form['
     page.addEventListener('scroll', () => {
       place.current = view.scrollY;
     });
-    page.addEventListener('click', (event) => {
-      if ((event.target as Element).closest('a')) event.preventDefault();
-    });
+    // The middle button sends `auxclick`.
+    for (const kind of ['click', 'auxclick'])
+      page.addEventListener(kind, (event) => {
+        if ((event.target as Element).closest('a')) event.preventDefault();
+      });
   }
 
   return (
@@ -52,14 +62,14 @@ export function Preview({ settings, draft }: { settings: Settings; draft: Form['
         {!overview && <p className={css.missing}>{t.trust.preview.noOverview}</p>}
         {error && (
           <p className={css.error} role="alert">
-            {words(error)}
+            {reason(error, last.current !== undefined)}
           </p>
         )}
       </div>
       <div className={css.page}>
         {/* Scripts never run in it; of the same origin, it loads the fonts of the portal. */}
-        {data !== undefined && (
-          <iframe title={t.trust.preview.frame} sandbox="allow-same-origin" srcDoc={data} onLoad={arrange} />
+        {last.current !== undefined && (
+          <iframe title={t.trust.preview.frame} sandbox="allow-same-origin" srcDoc={last.current} onLoad={arrange} />
         )}
       </div>
     </aside>

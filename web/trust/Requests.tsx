@@ -67,7 +67,7 @@ export function Requests({ settings }: { settings: Settings | undefined }) {
         facts: (
           <>
             <StatusPill {...statusOf(row.status)} />
-            {row.company} · {moment(row.createdAt)}
+            <span className="clip">{[row.company, moment(row.createdAt)].filter(Boolean).join(' · ')}</span>
           </>
         ),
       })}

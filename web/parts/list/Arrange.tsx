@@ -1,4 +1,4 @@
-import { Button, Checkbox, Drawer, Menu, Radio } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, Drawer, Menu, Radio } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react';
 import { t } from '../../texts';
@@ -56,9 +56,9 @@ export function Arrange<Row>(p: Props<Row>) {
           {[group, columns, density].map((section) => section && <MenuSection key={section.label} {...section} />)}
         </Menu.Dropdown>
       </Menu>
-      <Button size="xs" variant="default" leftSection={icon} hiddenFrom="sm" aria-haspopup="dialog" onClick={open}>
-        {t.filters.arrange}
-      </Button>
+      <ActionIcon variant="default" hiddenFrom="sm" aria-label={t.filters.arrange} aria-haspopup="dialog" onClick={open}>
+        {icon}
+      </ActionIcon>
       <Drawer
         opened={isOpen}
         onClose={close}

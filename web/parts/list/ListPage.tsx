@@ -182,12 +182,8 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
               onClear={clear}
               count={count()}
               views={p.views && <Views list={p.views} />}
-              view={
-                <>
-                  {p.tools}
-                  {!p.body && <Arrange columns={p.columns} groups={p.groups ?? []} sort={p.sort && sort} />}
-                </>
-              }
+              tools={p.tools}
+              display={!p.body && <Arrange columns={p.columns} groups={p.groups ?? []} sort={p.sort && sort} />}
             />
           )}
         </div>

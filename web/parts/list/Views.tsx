@@ -1,6 +1,6 @@
 import { Button, Checkbox, Menu, Modal, TextInput } from '@mantine/core';
 import { IconBookmark, IconCheck, IconDeviceFloppy, IconPencil, IconTrash, IconUsers } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { $api, api, type Schemas } from '../../api/client';
 import { words } from '../../api/problem';
 import { refetch } from '../../api/query';
@@ -23,6 +23,7 @@ export function Views({ list }: { list: ViewList }) {
   const { can } = useMe();
   const { data } = $api.useQuery('get', '/v1/views', { params: { query: { list } } });
   const [edited, setEdited] = useState<View | 'new'>();
+  const button = useRef<HTMLButtonElement>(null);
   const { ask, dialog } = useConfirm();
   // The log is filtered by days; elsewhere `to` is a place in the open record.
   const now = arranged(view, list === 'audit-log' ? ['to'] : []);
@@ -64,7 +65,13 @@ export function Views({ list }: { list: ViewList }) {
     <>
       <Menu width={260} position="bottom-start">
         <Menu.Target>
-          <Button size="xs" variant="default" leftSection={<IconBookmark size={15} stroke={1.6} />} className={css.button}>
+          <Button
+            ref={button}
+            size="xs"
+            variant="default"
+            leftSection={<IconBookmark size={15} stroke={1.6} />}
+            className={css.button}
+          >
             {current?.name ?? t.views.label}
           </Button>
         </Menu.Target>
@@ -122,7 +129,11 @@ export function Views({ list }: { list: ViewList }) {
           view={edited === 'new' ? undefined : edited}
           mayShare={can('organization:update')}
           onSave={save}
-          onClose={() => setEdited(undefined)}
+          onClose={() => {
+            setEdited(undefined);
+            // The item of the menu that opened it is gone.
+            button.current?.focus();
+          }}
         />
       )}
       {dialog}

@@ -143,3 +143,22 @@ test('of a long table only the rows in view are in the page', async () => {
   expect(preview.querySelector('table')?.getAttribute('aria-rowcount')).toBe('5000');
   expect(preview.querySelectorAll('tbody th').length).toBeLessThan(100);
 });
+
+test('a cell that was changed loses its error and stays open until the next check', async () => {
+  const errors = [
+    { row: 1, field: 'title', message: 'is required' },
+    { row: 2, field: 'title', message: 'is required' },
+  ];
+  answer({
+    ...people,
+    '/v1/risks/import': () => ({ body: { dryRun: true, total: 2, imported: 0, ids: [], errors, errorCount: 20_000 } }),
+  });
+  const { user } = draw(<Import d={d} onClose={() => undefined} />);
+  await user.upload(box(), new File(['Risk name;Type\n;People\n;People\n'], 'risks.csv', { type: 'text/csv' }));
+  await user.click(await screen.findByRole('button', { name: 'Check the rows' }));
+  await waitFor(() => expect(screen.getAllByText('Is required')).toHaveLength(2));
+  expect(screen.getByRole('status').textContent).toContain('Only the first 2 are shown.');
+  await user.type(screen.getByRole('textbox', { name: 'Row 2: Title' }), 'Fire');
+  expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Row 2: Title' }).value).toBe('Fire');
+  expect(screen.getAllByText('Is required')).toHaveLength(1);
+});

@@ -104,6 +104,8 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   const numberOf = (place: number) => table?.numbers[place] ?? place + 2;
   const fix = (place: number, column: number, cell: string) => {
     setResult(undefined);
+    const field = mapping[column];
+    setWrong((wrong) => wrong.map((one) => (one.place === place && one.field === field ? { ...one, isChanged: true } : one)));
     setTable(
       (table) =>
         table && {
@@ -268,6 +270,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
           {result && (
             <Alert color={result.errorCount ? 'red' : 'green'} variant="light" role="status" mt={12}>
               {result.errorCount ? t.imports.wrong(result.errorCount) : t.imports.fine(result.total)}
+              {result.errorCount > result.errors.length && ` ${t.imports.first(result.errors.length)}`}
             </Alert>
           )}
           {general.length > 0 && (

@@ -6,8 +6,8 @@ import { t } from '../../texts';
 import type { Imported } from './definition';
 import css from './Preview.module.css';
 
-/** An error, and the row of the table that it is in. */
-export type RowProblem = FieldProblem & { place?: number };
+/** An error, and the row of the table that it is in. Once its cell was changed, it is open until the next check. */
+export type RowProblem = FieldProblem & { place?: number; isChanged?: boolean };
 
 /** What the API says of a word that is no choice; its choices are in the words of the API. */
 const ONE_OF = 'must be one of';
@@ -88,7 +88,7 @@ export function Preview({ d, rows, mapping, numberOf, read, problems, leftOut, o
             const others = own.filter(({ field }) => columns.every(({ name }) => name !== field));
             return (
               <tbody key={key} ref={list.measureElement} data-index={index} data-left={isOut || undefined}>
-                <tr aria-rowindex={index + 1} data-bad={own.length > 0 || undefined}>
+                <tr aria-rowindex={index + 1} data-bad={own.some(({ isChanged }) => !isChanged) || undefined}>
                   <th scope="row" className="num">
                     {number}
                   </th>
@@ -107,7 +107,7 @@ export function Preview({ d, rows, mapping, numberOf, read, problems, leftOut, o
                               isOut={isOut}
                               onChange={(next) => onFix(place, at, next)}
                             />
-                            <small className={css.problem}>{saying(problem)}</small>
+                            {!problem.isChanged && <small className={css.problem}>{saying(problem)}</small>}
                           </>
                         ) : (
                           <span className={css.cell} title={cell}>

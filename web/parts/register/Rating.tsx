@@ -5,11 +5,14 @@ import { StatusPill } from '../StatusPill';
 import { type Definition, impact, likelihood, type Row } from './definition';
 import css from './Register.module.css';
 
-/** Tells if somebody has rated a side; until then it holds defaults. */
-const isRated = (row: Row, when: 'inherent' | 'residual') => (when === 'inherent' ? row.isAssessed : row.isResidualAssessed);
+/** What tells if a rating or a treatment is somebody's; until then it holds defaults. */
+type Flags = Partial<Pick<Row, 'isAssessed' | 'isResidualAssessed' | 'treatmentDecidedAt'>>;
+
+const isRated = (row: Flags, when: 'inherent' | 'residual') =>
+  (when === 'inherent' ? row.isAssessed : row.isResidualAssessed) !== false;
 
 /** Tells if the value of a field is somebody's; ratings and treatments have defaults that are nobody's. */
-export function isSet(d: Definition, row: Row, field: string): boolean {
+export function isSet(d: Definition, row: Flags, field: string): boolean {
   if (field === 'treatmentStrategy') return row.treatmentDecidedAt !== null;
   const when = (['inherent', 'residual'] as const).find((side) => Object.values(d.ratings[side]).includes(field));
   return when === undefined || isRated(row, when);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { guesses } from './guesses';
 
-const risk = { nameField: 'title', texts: { new: 'New risk', one: 'risk', many: 'risks' } };
+const risk = { path: '/v1/risks' as const, nameField: 'title', texts: { new: 'New risk', one: 'risk', many: 'risks' } };
 const fields = ['title', 'description', 'category', 'assigneeId', 'likelihood', 'impact', 'reviewDate'].map((value) => ({
   value,
   label: { assigneeId: 'Owner', reviewDate: 'Next review' }[value] ?? value,
@@ -40,4 +40,13 @@ test('residual ratings and a date that is due are known by other names, too', ()
     'residualImpact',
     'reviewDate',
   ]);
+});
+
+test('a console in another language knows the English names, too', () => {
+  const german = { ...risk, texts: { new: 'Neues Risiko', one: 'Risiko', many: 'Risiken' } };
+  expect(guesses(['Risk name', 'Risk owner'], fields, german)).toEqual(['title', 'assigneeId']);
+  expect(guesses(['Risk'], fields, german)).toEqual(['title']);
+  expect(guesses(['Risiko', 'Vendor'], fields, german)).toEqual(['title', '']);
+  const vendor = { path: '/v1/vendors' as const, nameField: 'name', texts: { new: '', one: 'Lieferant', many: '' } };
+  expect(guesses(['Vendor', 'Risk'], [{ value: 'name', label: 'Name' }], vendor)).toEqual(['name', '']);
 });

@@ -41,7 +41,11 @@ const SYNONYMS: Record<string, string[]> = {
 };
 
 /** The field of each column: by its name or its label, and what is left by another name for it. No field is taken twice. */
-export function guesses(header: string[], fields: { value: string; label: string }[], d: Pick<Imported, 'nameField' | 'texts'>) {
+export function guesses(
+  header: string[],
+  fields: { value: string; label: string }[],
+  d: Pick<Imported, 'path' | 'nameField' | 'texts'>,
+) {
   const taken = new Set<string>();
   const take = (field: string | undefined) => {
     if (!field || taken.has(field)) return '';
@@ -51,10 +55,13 @@ export function guesses(header: string[], fields: { value: string; label: string
   const exact = header.map((column) =>
     take(fields.find(({ value, label }) => bare(value) === bare(column) || bare(label) === bare(column))?.value),
   );
+  // "Risk" and "Risk owner", in the reader's language and in English: `/v1/risks` holds what is a risk.
+  const ones = [bare(d.texts.one), bare(d.path.slice('/v1/'.length)).replace(/s$/, '')];
   return header.map((column, at) => {
     if (exact[at]) return exact[at];
-    const [one, own] = [bare(d.texts.one), bare(column)];
-    const rest = own.startsWith(one) ? own.slice(one.length) : own;
+    const own = bare(column);
+    const one = ones.find((one) => own.startsWith(one)) ?? '';
+    const rest = own.slice(one.length);
     if (['', 'name', 'title'].includes(rest)) return take(d.nameField);
     const meant = SYNONYMS[own] ?? SYNONYMS[rest] ?? [];
     return take(meant.find((field) => fields.some(({ value }) => value === field)));

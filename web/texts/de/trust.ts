@@ -67,6 +67,8 @@ export const trust: Texts['trust'] = {
     note: 'So sehen es Besucher, mit Ihren ungespeicherten Änderungen.',
     noOverview: 'Schreiben Sie einen Überblick: zwei oder drei Sätze genügen.',
     frame: 'Öffentliche Seite',
+    lastValid: 'Die Vorschau zeigt den letzten gültigen Stand.',
+    invalid: 'Korrigieren Sie die Angaben, um die Vorschau zu sehen.',
   },
   documents: {
     title: 'Leserechte',

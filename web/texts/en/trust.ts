@@ -63,6 +63,8 @@ export const trust = {
     note: 'As visitors see it, with your unsaved changes.',
     noOverview: 'Write an overview: two or three sentences are enough.',
     frame: 'The public page',
+    lastValid: 'The preview shows the last valid state.',
+    invalid: 'Correct the fields to see the preview.',
   },
   documents: {
     title: 'Who may read',
