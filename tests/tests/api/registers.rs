@@ -169,8 +169,11 @@ async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
             change(json!({likelihood: null, impact: null})).await;
         }
     }
-    let made = app.risk(json!({"title": "Null", "likelihood": null, "treatmentStrategy": null})).await;
-    assert_eq!((flags(&made), &made["treatmentDecidedAt"]), ([Some(false); 2], &Value::Null));
+    let nothing = json!({
+        "title": "Null", "description": "D", "category": "other", "likelihood": null, "treatmentStrategy": null
+    });
+    let refused = app.post("/v1/risks", &nothing).send().await.problem(400, "validation_failed");
+    assert_eq!(refused["errors"].as_array().map(Vec::len), Some(2), "there is nothing to take back");
     app.delete(&path_of(&made, "risks")).send().await.expect(200);
     let set = json!({"impact": "insignificant", "residualLikelihood": "very_unlikely"});
     app.patch(&path, &set).send().await.expect(200);
