@@ -174,7 +174,6 @@ async fn a_rating_is_somebodys_or_a_default(app: &TestApp) {
     });
     let refused = app.post("/v1/risks", &nothing).send().await.problem(400, "validation_failed");
     assert_eq!(refused["errors"].as_array().map(Vec::len), Some(2), "there is nothing to take back");
-    app.delete(&path_of(&made, "risks")).send().await.expect(200);
     let set = json!({"impact": "insignificant", "residualLikelihood": "very_unlikely"});
     app.patch(&path, &set).send().await.expect(200);
     for flag in ["isAssessed", "isResidualAssessed", "treatmentDecidedAt"] {
