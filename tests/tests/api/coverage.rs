@@ -95,6 +95,7 @@ const ENTRIES: &[(&str, Option<i64>)] = &[
     ("create_risks_from_library", None),
     // The file, and the latest evidence of the task.
     ("create_task_attachment", Some(2)),
+    ("delete_task_attachment", Some(2)),
     // The comment and the policy.
     ("deny_policy", Some(2)),
     ("list_certificates", Some(0)),
