@@ -38,7 +38,7 @@ export class Problem extends Error {
   }
 }
 
-/** What the server says of fields, in the words of the console. */
+/** The server's sentences about fields, in the words of the console. */
 const SENTENCES: [RegExp, (one: string, other: string) => string][] = [
   [/^is required$/, () => t.problems.fields.required],
   [/^must not be (null|empty)$/, () => t.problems.fields.notEmpty],

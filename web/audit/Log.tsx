@@ -8,7 +8,7 @@ import { useMe } from '../api/session';
 import { Day } from '../parts/Day';
 import { MissingPage } from '../parts/ErrorPage';
 import { ExportMenu } from '../parts/ExportMenu';
-import type { FilterField } from '../parts/FilterBar';
+import { type FilterField, valuesOf } from '../parts/FilterBar';
 import { ListPage } from '../parts/list/ListPage';
 import { useView } from '../parts/search';
 import { toast } from '../parts/toast';
@@ -16,7 +16,7 @@ import type { Search } from '../routes';
 import { t } from '../texts';
 import { useCheck } from './check';
 import { columns, isBad, phone, Unfolded } from './columns';
-import { ACTIONS, actionOf, actionWord, entityWord, FILTERS, queryOf, useHead } from './entries';
+import { ACTIONS, actionOf, actionsOf, actionWord, entityWord, FILTERS, queryOf, useHead } from './entries';
 import { Status, VerifyButton } from './Status';
 
 /** The journal of the organization, and whether it is still as it was written. */
@@ -64,9 +64,9 @@ function Log() {
       all={end}
       filters={filters.fields}
       chips={filters.chips}
-      // Actions belong to a kind of record: another kind has others.
+      // Actions belong to kinds of records: those of a kind that is no longer shown go with it.
       onFilter={(key, value) =>
-        key === 'entityType' ? { action: undefined, entityId: undefined, [key]: value } : { [key]: value }
+        key === 'entityType' ? { action: actionsOf(value, view.action), entityId: undefined, [key]: value } : { [key]: value }
       }
       tools={
         <>
@@ -104,10 +104,9 @@ function useFilters(view: Search) {
   const actors = useActors();
   const labels = t.audit.filters;
   const types = Object.keys(ACTIONS).map((value) => ({ value, label: entityWord(value) }));
-  const verbs = ACTIONS[view.entityType ?? ''] ?? [];
   const fields: FilterField[] = [
-    { key: 'entityType', label: labels.entityType, values: types },
-    { key: 'action', label: labels.action, values: verbs.map((verb) => choice(view.entityType ?? '', verb)) },
+    { key: 'entityType', isMany: true, label: labels.entityType, values: types },
+    { key: 'action', isMany: true, label: labels.action, values: choicesOf(valuesOf(view.entityType)) },
   ];
   const chips = (['entityId', 'actor'] as const).flatMap((key) => {
     const value = view[key];
@@ -117,10 +116,14 @@ function useFilters(view: Search) {
   return { fields, chips, actors: actors.groups };
 }
 
-const choice = (entityType: string, verb: string) => ({
-  value: actionOf(entityType, verb),
-  label: actionWord(actionOf(entityType, verb)),
-});
+/** The actions of some kinds of records; of several kinds, each with its kind. */
+const choicesOf = (types: string[]) =>
+  types.flatMap((type) =>
+    (ACTIONS[type] ?? []).map((verb) => {
+      const value = actionOf(type, verb);
+      return { value, label: types.length > 1 ? `${entityWord(type)}: ${actionWord(value)}` : actionWord(value) };
+    }),
+  );
 
 /** Everybody and every key that may have acted. */
 function useActors() {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client';
+import { valuesOf } from '../parts/FilterBar';
 import { dated, day } from '../parts/format';
 import { pageOf } from '../parts/places';
 import type { Search } from '../routes';
@@ -71,6 +72,16 @@ const PREFIX: Record<string, string> = {
   'user-notifications': 'user',
 };
 export const actionOf = (entityType: string, verb: string) => `${PREFIX[entityType] ?? entityType}.${verb}`;
+
+/** Keeps those actions of a filter that these kinds of records have. */
+export function actionsOf(types: string | undefined, actions: string | undefined): string | undefined {
+  const known = new Set(valuesOf(types).flatMap((type) => (ACTIONS[type] ?? []).map((verb) => actionOf(type, verb))));
+  return (
+    valuesOf(actions)
+      .filter((action) => known.has(action))
+      .join(',') || undefined
+  );
+}
 
 const human = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).replaceAll(/[_-]/g, ' ');
 export const entityWord = (type: string) => t.audit.entities[type] ?? human(type);

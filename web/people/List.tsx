@@ -125,8 +125,13 @@ function filters(people: Row[]): FilterField[] {
   // Roles may be words of one's own.
   const roles = [...new Set([...ROLES, ...people.flatMap(({ role }) => rolesOf(role))])];
   return [
-    { key: 'role', label: fields.role, values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })) },
-    { key: 'department', label: fields.department, values: values(t.departments) },
+    {
+      key: 'role',
+      isMany: true,
+      label: fields.role,
+      values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })),
+    },
+    { key: 'department', isMany: true, label: fields.department, values: values(t.departments) },
   ];
 }
 

@@ -11,7 +11,7 @@ import { isLate, nextDue, type Status, statuses, type Task } from './fields';
 import css from './List.module.css';
 import { setStatus } from './queries';
 
-/** When a task is due, by which lists are sorted, and when one that is done is due again. */
+/** The due date of a task, by which lists are sorted, and the next one if it is done and recurs. */
 export function Due({ task }: { task: Task }) {
   const { asOf } = useView().view;
   const next = nextDue(task);

@@ -45,6 +45,9 @@ for (const [path, name] of lists)
     await expect(rows.getByRole('link').first()).toBeVisible();
     const box = await rows.getByRole('link').first().boundingBox();
     expect(box?.height).toBeGreaterThanOrEqual(44);
+    // Beside filters that scroll sideways, both are always in view.
+    for (const always of ['Views', 'Display'])
+      await expect(page.getByRole('button', { name: always, exact: true })).toBeInViewport({ ratio: 1 });
     // Order, groups and columns are chosen in a sheet.
     await page.getByRole('button', { name: 'Display' }).click();
     const sheet = page.getByRole('dialog', { name: 'Display' });
@@ -245,6 +248,10 @@ test('a filter takes several values, and a new record keeps what was typed', asy
 
   await page.goto(`${demo.url}/risks?asOf=garbage`);
   await expect(page.getByText('“garbage” is not a date.')).toBeVisible();
+  await page.goto(`${demo.url}/risks?asOf=2025-02-31`);
+  await expect(page.getByText('“2025-02-31” is not a date.')).toBeVisible();
+  await page.goto(`${demo.url}/risks?asOf=2999-01-01`);
+  await expect(page.getByText('is in the future.')).toBeVisible();
   await page.getByRole('button', { name: 'Return to today' }).click();
   await expect(page.getByRole('table')).toBeVisible();
   expect(errors.filter((error) => !error.includes('400'))).toEqual([]);

@@ -10,6 +10,7 @@ use attestry_domain::journal::{Entry, EntryFilter, Hash, Head, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page};
 
 use crate::sql::{Columns, id, opt_id, opt_time, read_page, time};
+use crate::table::any_of;
 use crate::text::{insert, kept};
 
 macro_rules! columns {
@@ -18,16 +19,17 @@ macro_rules! columns {
     };
 }
 
+/// Kinds and actions are compared by `REPLACE`, which tells letters apart by case on both databases.
 macro_rules! narrowed {
     ($than:literal) => {
         concat!(
             " WHERE j.org_id = $1 AND j.sequence ",
             $than,
             " $2",
-            " AND (CAST($3 AS TEXT) IS NULL OR j.entity_type = $3)",
+            " AND (CAST($3 AS TEXT) IS NULL OR REPLACE($3, ',' || j.entity_type || ',', '') <> $3)",
             " AND (CAST($4 AS TEXT) IS NULL OR j.entity_id = $4)",
             " AND (CAST($5 AS TEXT) IS NULL OR j.actor_id = $5 OR j.member_id = $5)",
-            " AND (CAST($6 AS TEXT) IS NULL OR j.action = $6)",
+            " AND (CAST($6 AS TEXT) IS NULL OR REPLACE($6, ',' || j.action || ',', '') <> $6)",
             " AND (CAST($7 AS BIGINT) IS NULL OR j.at >= $7)",
             " AND (CAST($8 AS BIGINT) IS NULL OR j.at < $8)"
         )
@@ -296,10 +298,10 @@ fn conditions<'a>(scope: &Scope, filter: &'a EntryFilter, beyond: i64) -> Vec<Va
     vec![
         id(scope.organization()),
         Value::Int(beyond),
-        Value::from(entity_type.as_ref()),
+        any_of(entity_type.as_ref()),
         Value::from(entity_id.as_ref()),
         Value::from(actor.as_ref()),
-        Value::from(action.as_ref()),
+        any_of(action.as_ref()),
         opt_time(*from),
         opt_time(*to),
     ]

@@ -6,11 +6,13 @@ use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::Row;
+use attestry_domain::text::Name;
 use attestry_domain::words::Department;
 
 use crate::sql::{Columns, contains, id, page_params, read_page};
-use crate::table::{read, select};
+use crate::table::{any_of, read, select};
 
 macro_rules! people {
     ($($where:tt)*) => {
@@ -22,8 +24,8 @@ macro_rules! narrowed {
     () => {
         concat!(
             " WHERE m.org_id = $1 AND (CAST($2 AS BOOLEAN) IS NULL OR m.is_active = $2)",
-            " AND (CAST($3 AS TEXT) IS NULL OR REPLACE(',' || m.role || ',', ',' || $3 || ',', '') <> ',' || m.role || ',')",
-            " AND (CAST($4 AS TEXT) IS NULL OR m.department = $4)",
+            " AND (CAST($3 AS TEXT) IS NULL OR REPLACE($3, '\n' || m.role || '\n', '') <> $3)",
+            " AND (CAST($4 AS TEXT) IS NULL OR $4 LIKE '%,' || m.department || ',%')",
             " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')"
         )
     };
@@ -33,6 +35,7 @@ statements! {
     ACTIVE = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE";
     NAMES = "SELECT m.id, u.name FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1";
     DIRECTORY = "SELECT m.id, u.name, u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE ORDER BY m.id";
+    ROLES = "SELECT DISTINCT role FROM members WHERE org_id = $1";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
     MEMBERSHIP = "SELECT m.id, m.role, m.is_active, o.time_zone FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
@@ -77,22 +80,39 @@ pub async fn update(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Er
     MEMBERS.update_later(t, scope, member).await
 }
 
-fn conditions<'a>(scope: &Scope, filter: &'a MemberFilter) -> Vec<Value<'a>> {
+async fn conditions<'a>(
+    t: &Tx<'_>,
+    scope: &Scope,
+    filter: &'a MemberFilter,
+) -> Result<Vec<Value<'a>>, Error> {
     let MemberFilter { is_active, includes_inactive, role, department, q } = filter;
-    vec![
+    let roles = match role {
+        Some(any) => Some(with_role(t, scope, any).await?),
+        None => None,
+    };
+    Ok(vec![
         id(scope.organization()),
         match is_active {
             None if *includes_inactive => Value::Null,
             is_active => Value::Bool(is_active.unwrap_or(true)),
         },
-        Value::from(role.as_ref()),
-        Value::from(department.map(Department::as_str)),
+        Value::from(roles),
+        any_of(department.as_ref()),
         Value::from(q.as_deref().map(contains)),
-    ]
+    ])
+}
+
+/// Returns the stored roles with one of these among them, a line for each. A member may have several, and a few
+/// combinations serve an organization.
+async fn with_role(t: &Tx<'_>, scope: &Scope, any: &AnyOf<Name>) -> Result<String, Error> {
+    let stored = t.all(ROLES, &[id(scope.organization())], |row| row.text(0)).await?;
+    let has_one = |roles: &Roles| roles.words().any(|word| any.has(&Name::stored(word.to_owned())));
+    let matching = stored.into_iter().map(Roles::stored).filter(has_one);
+    Ok(matching.fold("\n".to_owned(), |lines, roles| lines + roles.as_str() + "\n"))
 }
 
 pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &MemberFilter) -> Result<i64, Error> {
-    t.one(COUNT, &conditions(scope, filter), |row| row.int(0)).await
+    t.one(COUNT, &conditions(t, scope, filter).await?, |row| row.int(0)).await
 }
 
 /// The names of all members, active or not.
@@ -129,7 +149,7 @@ pub async fn list(
         MemberSort::Status => &BY_STATUS,
         MemberSort::LastLogin => &BY_LAST_LOGIN,
     };
-    let mut params = conditions(scope, filter);
+    let mut params = conditions(t, scope, filter).await?;
     if whole && page.sort == MemberSort::CreatedAt {
         params.truncate(2);
     }

@@ -8,6 +8,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, Page, PageRequest, Sort};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::{Cells, Row};
 use serde::de::DeserializeOwned;
 
@@ -73,6 +74,11 @@ impl Cells for RowCells<'_, '_> {
     fn skip(&mut self, cells: usize) {
         self.next += cells;
     }
+}
+
+/// The requested values of a filter; null matches any.
+pub(crate) fn any_of<T: Keep>(filter: Option<&AnyOf<T>>) -> Value<'_> {
+    filter.map_or(Value::Null, |any| value(any.plain()))
 }
 
 /// Converts a plain value to a parameter.

@@ -6,7 +6,6 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
 use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page, PageRequest};
-use attestry_domain::plain::Keep;
 use attestry_domain::portals::PortalDocument;
 use attestry_domain::portals::trust_access::{
     AccessGrant, AccessRequest, GrantSort, GrantStatus, Nda, RequestSort, RequestStatus, Visited,
@@ -15,7 +14,7 @@ use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::Row;
 
 use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time};
-use crate::table::{read, read_sorted, select, value};
+use crate::table::{any_of, read, read_sorted, select, value};
 
 macro_rules! of_status {
     () => {
@@ -117,11 +116,6 @@ pub async fn lock(
     request: AccessRequestId,
 ) -> Result<Option<AccessRequest>, Error> {
     t.opt(*LOCK, &[id(scope.organization()), id(request)], read).await
-}
-
-/// The requested statuses of a list; null matches any.
-fn any_of<T: Keep>(status: Option<&AnyOf<T>>) -> Value<'_> {
-    status.map_or(Value::Null, |any| value(any.plain()))
 }
 
 pub async fn list(

@@ -96,6 +96,12 @@ async fn filters_and_pages(app: &TestApp) {
     assert_eq!(found("entityType=organization").await, 1);
     assert_eq!(found(&format!("entityId={}", app.home.member)).await, 6);
     assert_eq!(found("action=member.updated").await, 5);
+    let both = found("entityType=organization,member").await;
+    assert_eq!(both, found("entityType=organization&entityType=member").await);
+    assert_eq!(both, 1 + found("entityType=member").await);
+    assert_eq!(found("action=member.updated,nothing.else").await, 5);
+    assert_eq!(found("action=Member.updated,member%25,member_updated").await, 0);
+    assert_eq!(app.get("/v1/audit-logs?action=a,").send().await.wrong_fields(), ["action"]);
     assert_eq!(found(&format!("actor={}", app.home.member)).await, 5);
     assert_eq!(found("from=2026-11-15T09:30:00Z").await, 8);
     assert_eq!(found("to=2026-11-15T09:30:00Z").await, 0);

@@ -364,6 +364,19 @@ async fn the_list_is_filtered_sorted_and_paged_without_gaps(app: &TestApp) {
         "roles are told apart by case on both databases"
     );
     assert_eq!(found("department=hr").await, Vec::<String>::new());
+    assert_eq!(
+        found("role=auditor,nobody").await,
+        ["xu"],
+        "any of several roles, one of which no member has"
+    );
+    let both = found("sort=name&order=asc&role=auditor,owner").await;
+    assert_eq!(both, ["Ada Byron", "xu"]);
+    assert_eq!(both, found("sort=name&order=asc&role=auditor&role=owner").await);
+    let counted = app.get("/v1/people?role=auditor,owner&total=true").send().await.expect(200);
+    assert_eq!(counted["total"], 2);
+    assert_eq!(found("role=x%25,_").await, Vec::<String>::new());
+    let all = app.get("/v1/people").send().await.expect(200);
+    assert_eq!(names(&all), found("department=none,it,gov,admin,itsm,qms").await);
 }
 
 async fn bad_list_parameters_are_named(app: &TestApp) {
@@ -376,6 +389,8 @@ async fn bad_list_parameters_are_named(app: &TestApp) {
         ("order=up", "order"),
         ("isActive=yes", "isActive"),
         ("department=x", "department"),
+        ("department=hr,x", "department"),
+        ("role=auditor,", "role"),
         ("offset=3", "offset"),
         ("q=a&q=b", "q"),
     ] {

@@ -678,7 +678,8 @@ async fn errors_of_a_table_are_counted_and_capped(app: &TestApp) {
     assert!(refused["detail"].as_str().expect("a detail").contains("300 errors"), "{refused}");
     let dry = app.call("POST", "/v1/risks/import?dryRun=true").key(&app.home.key).raw("text/csv", table);
     let dry = dry.send().await.expect(200);
-    assert_eq!((&dry["errorCount"], &dry["errors"]), (&json!(300), &refused["errors"]));
+    assert_eq!((&dry["errorCount"], dry["errors"].as_array().map(Vec::len)), (&json!(300), Some(300)));
+    assert_eq!(dry["errors"][99], refused["errors"][99]);
     let message = "must be a date such as 2026-11-15";
     assert_eq!(dry["errors"][1], json!({"row": 1, "field": "reviewDate", "message": message}));
 }

@@ -808,6 +808,8 @@ async fn links_in_mails_open_pages(app: &TestApp) {
         let missing = page(app, path, 404).await;
         assert!(missing.contains("<h1>This link cannot be used</h1>"), "{missing}");
     }
+    let german = app.call("GET", "/trust/nda?token=x").header("accept-language", "de").send().await;
+    assert!(german.text().contains("Dieser Link ist ungültig."), "{}", german.text());
     app.patch("/v1/trust-portal/settings", &json!({"status": "draft"})).send().await.expect(200);
     let offline = page(app, &format!("/trust/access?token={token}"), 410).await;
     assert!(offline.contains("taken its trust portal offline"), "{offline}");

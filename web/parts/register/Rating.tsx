@@ -5,7 +5,7 @@ import { StatusPill } from '../StatusPill';
 import { type Definition, impact, likelihood, type Row } from './definition';
 import css from './Register.module.css';
 
-/** What tells if a rating or a treatment is somebody's; until then it holds defaults. */
+/** The fields that tell if a rating or a treatment was set; until then it holds defaults. */
 type Flags = Partial<Pick<Row, 'isAssessed' | 'isResidualAssessed' | 'treatmentDecidedAt'>>;
 
 const isRated = (row: Flags, when: 'inherent' | 'residual') =>

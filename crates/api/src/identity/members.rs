@@ -10,6 +10,7 @@ use attestry_domain::id::{MemberId, OrganizationId, UserId, kind};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberPatch, MemberSort, NewMember, Person};
 use attestry_domain::identity::users::User;
 use attestry_domain::page::PageRequest;
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::{Email, Name};
 use attestry_domain::words::Department;
 use attestry_http::answer::conditions::{Conditions, with_tag};
@@ -243,8 +244,8 @@ impl FromQuery for ListMembers {
             filter: MemberFilter {
                 is_active: query.get("isActive"),
                 includes_inactive: lists::flag_or_empty(query, "includeDeactivated").unwrap_or(false),
-                role: query.get::<Name>("role").map(String::from),
-                department: query.get("department"),
+                role: query.any_of("role"),
+                department: query.any_of("department"),
                 q: lists::search(query),
             },
             page: lists::page(query),
@@ -266,8 +267,12 @@ impl IntoParams for ListMembers {
                 lists::flag(),
                 "true lists active and inactive members. `isActive` counts more.",
             ),
-            lists::parameter("role", lists::text(), "Only members with this role."),
-            lists::parameter("department", schema_of::<Department>(), "Only members of this department."),
+            lists::parameter("role", schema_of::<AnyOf<Name>>(), "Only members with this role."),
+            lists::parameter(
+                "department",
+                schema_of::<AnyOf<Department>>(),
+                "Only members of this department.",
+            ),
         ];
         all.extend(lists::search_parameters("Part of a name or an e-mail address, case-insensitive."));
         all.push(lists::total_parameter());

@@ -37,7 +37,9 @@ const MAX_ROWS: usize = 5000;
 const MAX_COLUMNS: usize = 200;
 /// The maximum size of all cells of a table.
 const MAX_TEXT_BYTES: usize = 16 << 20;
-/// The maximum number of errors in a response.
+/// The maximum number of errors in the response to a dry run, which may be shown beside all rows.
+const MAX_CHECKED_ERRORS: usize = 10_000;
+/// The maximum number of errors in a problem.
 const MAX_REPORTED_ERRORS: usize = 100;
 
 /// The rows of a table, each parsed as the body of a creation.
@@ -454,7 +456,7 @@ pub(crate) struct ImportResult {
     imported: usize,
     /// The ids of the added rows, in the order of the table.
     ids: Vec<String>,
-    /// The first 100 errors, by row.
+    /// The first 10,000 errors, by row.
     errors: Vec<FieldProblem>,
     /// The total number of errors.
     error_count: usize,
@@ -479,7 +481,7 @@ impl ImportResult {
         };
         let mut errors: Vec<FieldProblem> = wrong.into_iter().flat_map(of_row).collect();
         let error_count = errors.len();
-        errors.truncate(MAX_REPORTED_ERRORS);
+        errors.truncate(if dry_run { MAX_CHECKED_ERRORS } else { MAX_REPORTED_ERRORS });
         if !dry_run && error_count > 0 {
             return Err(refused(errors, error_count));
         }

@@ -9,6 +9,7 @@ use attestry_domain::id::{EntryId, MemberId, OrganizationId};
 use attestry_domain::journal::{Change, Entry, EntryFilter, EntryName, ShownEntry, changes, hex};
 use attestry_domain::page::{After, Key, Order, Page};
 use attestry_domain::plain::Plain;
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::Name;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
@@ -221,14 +222,11 @@ pub(crate) struct ListEntries {
 }
 
 fn filter(query: &mut Query) -> EntryFilter {
-    let mut word = |name: &str| query.get::<Name>(name).map(String::from);
-    let (entity_type, entity_id) = (word("entityType"), word("entityId"));
-    let (actor, action) = (word("actor"), word("action"));
     EntryFilter {
-        entity_type,
-        entity_id,
-        actor,
-        action,
+        entity_type: query.any_of("entityType"),
+        entity_id: query.get::<Name>("entityId").map(String::from),
+        actor: query.get::<Name>("actor").map(String::from),
+        action: query.any_of("action"),
         from: query.get::<Moment>("from").map(Moment::start),
         to: query.get::<Moment>("to").map(Moment::limit),
     }
@@ -252,12 +250,16 @@ fn filter_parameters() -> Vec<Parameter> {
     vec![
         lists::parameter(
             "entityType",
-            lists::text(),
+            schema_of::<AnyOf<Name>>(),
             "Only entries about this kind of thing, such as `member`.",
         ),
         lists::parameter("entityId", lists::text(), "Only entries about this one thing."),
         lists::parameter("actor", lists::text(), "Only what this member, key or user did."),
-        lists::parameter("action", lists::text(), "Only this action, such as `member.updated`."),
+        lists::parameter(
+            "action",
+            schema_of::<AnyOf<Name>>(),
+            "Only entries with this action, such as `member.updated`.",
+        ),
         lists::parameter(
             "from",
             schema_of::<Moment>(),

@@ -8,9 +8,11 @@ use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaDocumentId
 use attestry_domain::journal::canonical::canonical;
 use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::page::Order;
+use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::soa::{
     FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaSnapshot, SoaStatus,
 };
+use attestry_domain::text::Name;
 use attestry_pdf::{Approval, Pdf, StatementRow};
 use attestry_storage::{Tx, members, organizations, soa};
 use serde::{Deserialize, Serialize};
@@ -299,7 +301,7 @@ pub async fn verify(
     let Some(found) = found.await? else { return Ok(None) };
     let filter = EntryFilter {
         entity_id: Some(id.to_string()),
-        action: Some("soa.approved".to_owned()),
+        action: Some(AnyOf::one(Name::stored("soa.approved".to_owned()))),
         ..EntryFilter::default()
     };
     let entries = journal::list(ctx, scope, filter, Order::Descending, u16::MAX, None).await?;

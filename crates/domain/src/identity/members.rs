@@ -7,7 +7,9 @@ use crate::id::{MemberId, OrganizationId, UserId};
 use crate::identity::users::User;
 use crate::page::{After, Key, Sort};
 use crate::patch::Patch;
+use crate::registers::any_of::AnyOf;
 use crate::row::Row;
+use crate::text::Name;
 use crate::time::Time;
 use crate::words::Department;
 
@@ -141,8 +143,8 @@ pub struct MemberFilter {
     pub is_active: Option<bool>,
     /// Lists active and inactive members unless `is_active` is set.
     pub includes_inactive: bool,
-    pub role: Option<String>,
-    pub department: Option<Department>,
+    pub role: Option<AnyOf<Name>>,
+    pub department: Option<AnyOf<Department>>,
     pub q: Option<String>,
 }
 

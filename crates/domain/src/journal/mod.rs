@@ -11,6 +11,8 @@ use serde::Serialize;
 use crate::access::{ActorType, AuthType};
 use crate::id::{EntryId, MemberId, OrganizationId};
 use crate::journal::canonical::canonical;
+use crate::registers::any_of::AnyOf;
+use crate::text::Name;
 use crate::time::Time;
 
 /// A SHA-256 hash.
@@ -212,10 +214,10 @@ impl ShownEntry {
 /// The filter values of a list of entries.
 #[derive(Clone, Debug, Default)]
 pub struct EntryFilter {
-    pub entity_type: Option<String>,
+    pub entity_type: Option<AnyOf<Name>>,
     pub entity_id: Option<String>,
     pub actor: Option<String>,
-    pub action: Option<String>,
+    pub action: Option<AnyOf<Name>>,
     pub from: Option<Time>,
     pub to: Option<Time>,
 }

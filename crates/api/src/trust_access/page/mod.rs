@@ -117,13 +117,23 @@ fn token(link: LinkQuery) -> String {
     link.map_or_else(|_| String::new(), |Query(Link { token })| token)
 }
 
+/// Returns why a link cannot be opened, in the language of its page.
+fn reason(w: Words, problem: &Problem) -> &'static str {
+    match problem.code {
+        "not_found" => w.unknown_link(),
+        "link_expired" => w.expired_link(),
+        "portal_offline" => w.offline_link(),
+        _ => w.try_later(),
+    }
+}
+
 /// Builds the response to a link: its page, or one with the error message.
 fn opened(w: Words, text: Result<Vec<u8>, Problem>) -> Result<Response, Problem> {
     let problem = match text {
         Ok(text) => return Ok(page(StatusCode::OK, text, POLICY)),
         Err(problem) => problem,
     };
-    let view = MessagePage { w, title: w.invalid_link(), text: &problem.detail };
+    let view = MessagePage { w, title: w.invalid_link(), text: reason(w, &problem) };
     let mut response = page(problem.status(), render(&view)?, POLICY);
     if let Some(seconds) = problem.retry_after {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

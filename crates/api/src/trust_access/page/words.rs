@@ -121,6 +121,18 @@ catalogue! {
         "There is no published trust portal at this address.",
         "Unter dieser Adresse gibt es kein veröffentlichtes Trust-Portal.";
     invalid_link: "This link cannot be used", "Dieser Link lässt sich nicht verwenden";
+    unknown_link:
+        "This link is not valid. Open it again from the email, or request access on the portal.",
+        "Dieser Link ist ungültig. Öffnen Sie ihn noch einmal aus der E-Mail oder fragen Sie den Zugang auf dem Portal an.";
+    expired_link:
+        "This link has expired or has been withdrawn. Request access again on the portal.",
+        "Dieser Link ist abgelaufen oder wurde zurückgezogen. Fragen Sie den Zugang auf dem Portal erneut an.";
+    offline_link:
+        "The organization has taken its trust portal offline, and this link with it. Ask the organization.",
+        "Die Organisation hat ihr Trust-Portal abgeschaltet und damit auch diesen Link. Wenden Sie sich an die Organisation.";
+    try_later:
+        "The page cannot be shown now. Try again in a moment.",
+        "Die Seite lässt sich gerade nicht anzeigen. Versuchen Sie es gleich noch einmal.";
 
     // The agreement.
     agreement: "Confidentiality agreement", "Vertraulichkeitsvereinbarung";
