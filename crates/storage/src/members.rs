@@ -9,7 +9,6 @@ use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::Row;
 use attestry_domain::text::Name;
-use attestry_domain::words::Department;
 
 use crate::sql::{Columns, contains, id, page_params, read_page};
 use crate::table::{any_of, read, select};

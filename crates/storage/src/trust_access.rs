@@ -14,7 +14,7 @@ use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::Row;
 
 use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time};
-use crate::table::{any_of, read, read_sorted, select, value};
+use crate::table::{any_of, read, read_sorted, select};
 
 macro_rules! of_status {
     () => {
