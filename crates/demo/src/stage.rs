@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use attestry_app::automations::runner::Answers;
 use attestry_domain::clock::{Entropy, ManualClock};
 use attestry_domain::date::Date;
-use attestry_domain::journal::sha256;
+use attestry_domain::hash::sha256;
 use attestry_mail::{Mailer, Sent};
 
 use crate::outside::Outside;

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::journal::sha256;
+use crate::hash::sha256;
 use crate::json::{Given, GivenJson, JsonSchema};
 use crate::text::Parse;
 use crate::time::Time;

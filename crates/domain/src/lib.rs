@@ -4,12 +4,14 @@
 //! crate. There is one folder per area and one file per resource or mechanism.
 
 pub mod access;
+pub mod any_of;
 pub mod automations;
 pub mod clock;
 pub mod content;
 pub mod date;
 pub mod files;
 pub mod frameworks;
+pub mod hash;
 pub mod id;
 pub mod identity;
 pub mod journal;

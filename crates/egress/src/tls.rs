@@ -3,7 +3,7 @@
 
 use attestry_domain::Time;
 use attestry_domain::automations::hosts::{AllowedHosts, canonical};
-use attestry_domain::journal::{hex, sha256};
+use attestry_domain::hash::{hex, sha256};
 use rustls::ProtocolVersion;
 use rustls::pki_types::CertificateDer;
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@ use attestry_app::{Ctx, RunnerSettings, Settings, StamperSettings};
 use attestry_blobs::Blobs;
 use attestry_db::Pending;
 use attestry_domain::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use attestry_domain::journal::hex;
+use attestry_domain::hash::hex;
 use attestry_hosting::{DnsSettings, Error as HostingError, Hosting, Settings as Provider};
 use attestry_mail::Mailer;
 use attestry_storage::Db;

@@ -2,9 +2,9 @@
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::access::{Roles, Scope};
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{ApiKeyId, MemberId, UserId};
 use attestry_domain::identity::api_keys::ApiKey;
-use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page};
 use attestry_domain::row::Row;
 use attestry_domain::{Time, Zone};

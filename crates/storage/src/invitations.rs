@@ -3,9 +3,9 @@
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{MemberId, UserId};
 use attestry_domain::identity::invitations::Invitation;
-use attestry_domain::journal::Hash;
 
 use crate::sql::{id, time};
 use crate::table::read;

@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use attestry_db::{Error, Row, RowChange, RowValues, SIZES, Statement, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Scope};
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{MemberId, OrganizationId};
-use attestry_domain::journal::{Entry, EntryFilter, Hash, Head, ShownEntry};
+use attestry_domain::journal::{Entry, EntryFilter, Head, ShownEntry};
 use attestry_domain::page::{After, Key, Order, Page};
 
 use crate::sql::{Columns, id, opt_id, opt_time, read_page, time};

@@ -3,10 +3,10 @@
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
+use attestry_domain::any_of::AnyOf;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
 use attestry_domain::page::{Page, PageRequest};
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::Row;
 use attestry_domain::text::Name;
 

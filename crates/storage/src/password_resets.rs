@@ -2,8 +2,8 @@
 
 use attestry_db::{Error, Row, Tx, Value};
 use attestry_domain::Time;
+use attestry_domain::hash::Hash;
 use attestry_domain::id::UserId;
-use attestry_domain::journal::Hash;
 
 use crate::sql::{Columns, id, time};
 

@@ -2,9 +2,9 @@
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
-use attestry_domain::journal::Hash;
 
 use crate::sql::{id, time};
 use crate::table::{read, read_with};

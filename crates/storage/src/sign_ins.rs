@@ -2,7 +2,7 @@
 
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
-use attestry_domain::journal::Hash;
+use attestry_domain::hash::Hash;
 
 use crate::sql::{Columns, time};
 

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use attestry_db::{Error, Row as DbRow, RowChange, Tx, Value};
 use attestry_domain::access::Scope;
+use attestry_domain::any_of::AnyOf;
 use attestry_domain::id::{Id, Kind};
 use attestry_domain::page::{After, Key, Page, PageRequest, Sort};
 use attestry_domain::plain::{Keep, Plain, PlainKind};
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::{Cells, Row};
 use serde::de::DeserializeOwned;
 

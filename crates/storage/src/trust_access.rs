@@ -3,14 +3,14 @@
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::any_of::AnyOf;
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{AccessGrantId, AccessRequestId, NdaId, VisitId};
-use attestry_domain::journal::Hash;
 use attestry_domain::page::{After, Order, Page, PageRequest};
 use attestry_domain::portals::PortalDocument;
 use attestry_domain::portals::trust_access::{
     AccessGrant, AccessRequest, GrantSort, GrantStatus, Nda, RequestSort, RequestStatus, Visited,
 };
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::row::Row;
 
 use crate::sql::{Columns, by_id, from_json, id, opt_id, opt_time, page_params, read_page, time};

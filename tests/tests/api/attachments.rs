@@ -687,7 +687,7 @@ async fn the_same_upload_sent_twice_is_one(app: &TestApp) {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    attestry_domain::journal::hex(&attestry_domain::journal::sha256(bytes))
+    attestry_domain::hash::hex(&attestry_domain::hash::sha256(bytes))
 }
 
 async fn files_stay_while_a_backup_runs(app: &TestApp) {

@@ -245,7 +245,7 @@ async fn sessions_slide_and_end_when_idle(app: &TestApp) {
         // The last use is written in the background: wait for it.
         let (ctx, now) = (app.ctx.clone(), app.ctx.now());
         loop {
-            let token_hash = attestry_domain::journal::sha256(token.as_bytes());
+            let token_hash = attestry_domain::hash::sha256(token.as_bytes());
             let (session, _) = ctx
                 .db
                 .read(async move |t| attestry_storage::sessions::find(t, &token_hash).await)

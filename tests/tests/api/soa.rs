@@ -430,7 +430,7 @@ fn file_of(reply: &attestry_tests::Reply) -> Vec<u8> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    attestry_domain::journal::hex(digest::digest(&digest::SHA256, bytes).as_ref())
+    attestry_domain::hash::hex(digest::digest(&digest::SHA256, bytes).as_ref())
 }
 
 async fn what_was_approved_stays(app: &TestApp) {

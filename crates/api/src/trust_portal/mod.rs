@@ -7,8 +7,8 @@ pub(crate) mod posts;
 use attestry_app::portals::{self, Listed, Settings};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
+use attestry_domain::hash::sha256;
 use attestry_domain::id::OrganizationId;
-use attestry_domain::journal::sha256;
 use attestry_domain::portals::{
     AgreementText, CertificateFramework, Days, DomainName, FriendlyUrl, MAX_DOCUMENTS, PortalDocument,
     PortalPatch, PortalStatus, Progress, Shown, Visibility,

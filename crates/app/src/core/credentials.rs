@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal};
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
-use attestry_domain::journal::Hash;
 use quick_cache::sync::Cache;
 use tokio::sync::mpsc;
 

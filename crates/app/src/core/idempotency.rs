@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attestry_domain::access::Claim;
-use attestry_domain::journal::{Hash, hex};
+use attestry_domain::hash::{Hash, hex};
 use attestry_storage::idempotency::{self, Standing};
 
 use crate::boxed;

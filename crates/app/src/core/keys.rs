@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use attestry_domain::clock::Entropy;
-use attestry_domain::journal::{Hash, hex, sha256};
+use attestry_domain::hash::{Hash, hex, sha256};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Salt};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};

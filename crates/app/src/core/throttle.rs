@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use attestry_domain::access::network;
-use attestry_domain::journal::Hash;
+use attestry_domain::hash::Hash;
 use attestry_storage::{Tx, sign_ins};
 use tokio::sync::Mutex as Turns;
 

@@ -1,7 +1,8 @@
 //! Journal verification: walks a chain, entry by entry, to its signed head.
 
+use attestry_domain::hash::Hash;
 use attestry_domain::id::OrganizationId;
-use attestry_domain::journal::{Entry, GENESIS, Hash};
+use attestry_domain::journal::{Entry, GENESIS};
 use attestry_storage::journal::SignedHead;
 use attestry_storage::{Tx, journal};
 
@@ -104,8 +105,8 @@ fn flaw(
 mod tests {
     use attestry_domain::Time;
     use attestry_domain::access::ActorType;
+    use attestry_domain::hash::sha256;
     use attestry_domain::id::EntryId;
-    use attestry_domain::journal::sha256;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use attestry_blobs::{Folder, Key};
 use attestry_domain::access::Scope;
+use attestry_domain::hash::hex;
 use attestry_domain::id::{AttachmentId, Kind, OrganizationId, kind};
-use attestry_domain::journal::hex;
 use attestry_domain::page::Order;
 use attestry_storage::journal::{StatesAt, state_at, states_at};
 use attestry_storage::{Tx, attachments, portals, trust_access};

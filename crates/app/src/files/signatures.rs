@@ -3,7 +3,7 @@
 //! The signature is a comment after the end of the PDF, followed by a second pointer to the same cross-reference
 //! table, so that every PDF reader opens the file as before. It covers all bytes before the comment.
 
-use attestry_domain::journal::{hex, sha256};
+use attestry_domain::hash::{hex, sha256};
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use attestry_domain::access::Scope;
 use attestry_domain::frameworks::{self, Framework, FrameworkDraft, FrameworkName, Wrong};
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{FrameworkId, RequirementId};
 use attestry_domain::journal::canonical::canonical;
-use attestry_domain::journal::{hex, sha256};
 use attestry_domain::registers::id_set::IdSet;
 use attestry_storage::{Tx, frameworks as own, registers as held, soa};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! API keys: creation, listing and revocation. `principals` resolves the member that a key acts as.
 
 use attestry_domain::access::{Permissions, Scope};
+use attestry_domain::hash::sha256;
 use attestry_domain::id::{ApiKeyId, MemberId};
 use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
-use attestry_domain::journal::sha256;
 use attestry_domain::page::{After, Page};
 use attestry_storage::api_keys;
 

@@ -6,12 +6,12 @@
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Permission, Roles, Scope};
+use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::UserId;
 use attestry_domain::identity::invitations::Invitation;
 use attestry_domain::identity::members::{Member, NewMember, Person};
 use attestry_domain::identity::organizations::Organization;
 use attestry_domain::identity::users::{User, invited_key};
-use attestry_domain::journal::{Hash, sha256};
 use attestry_domain::text::{Email, Name, Parse, Password};
 use attestry_domain::words::Department;
 use attestry_storage::members::Membership;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use attestry_domain::access::{Origin, Scope};
+use attestry_domain::hash::sha256;
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::users::User;
-use attestry_domain::journal::sha256;
 use attestry_domain::text::{Email, Password};
 use attestry_storage::members::Membership;
 use attestry_storage::password_resets::PasswordReset;

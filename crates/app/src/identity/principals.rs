@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal, Scope};
+use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::OrganizationId;
-use attestry_domain::journal::{Hash, sha256};
 use attestry_storage::{api_keys, members, sessions};
 
 use crate::boxed;

@@ -3,12 +3,12 @@
 
 use attestry_domain::Zone;
 use attestry_domain::access::{Origin, Roles, Scope};
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
 use attestry_domain::identity::members::{Member, NewMember, Person};
 use attestry_domain::identity::organizations::Organization;
 use attestry_domain::identity::users::User;
-use attestry_domain::journal::{hex, sha256};
 use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::words::Department;
 use attestry_storage::{Error as DbError, Tx, instance, members, organizations, users};

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{ChatChannelId, OrganizationId};
 use attestry_domain::identity::chat_channels::{ChatChannel, ChatKind, Delivery, SendingState, WebhookUrl};
 use attestry_domain::identity::notices::Notice;
-use attestry_domain::journal::{hex, sha256};
 use attestry_domain::text::{Name, Parse};
 use attestry_egress::{Refusal, Request};
 use attestry_storage::chat_channels::{self, SealedChannel};

@@ -4,8 +4,8 @@
 use attestry_blobs::{Folder, Key, Served};
 use attestry_domain::access::Scope;
 use attestry_domain::files::{FileName, MediaType};
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{CertificateId, OrganizationId};
-use attestry_domain::journal::{hex, sha256};
 use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_pdf::Unreadable;
 use attestry_storage::portals;

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
+use attestry_domain::any_of::AnyOf;
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{MemberId, OrganizationId, RequirementId, SoaDocumentId};
+use attestry_domain::journal::EntryFilter;
 use attestry_domain::journal::canonical::canonical;
-use attestry_domain::journal::{EntryFilter, hex, sha256};
 use attestry_domain::page::Order;
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::soa::{
     FrozenRow, ImplementationStatus, SoaAnswer, SoaApproval, SoaDocument, SoaFormat, SoaSnapshot, SoaStatus,
 };

@@ -6,9 +6,9 @@ use attestry_blobs::{Folder, Key, Served};
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::content::{Block, Content, markdown, plain_text};
 use attestry_domain::files::MediaType;
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{AccessRequestId, NdaFileId, NdaPreviewId, OrganizationId};
 use attestry_domain::identity::organizations::Organization;
-use attestry_domain::journal::{hex, sha256};
 use attestry_domain::portals::Portal;
 use attestry_domain::portals::trust_access::{
     AccessGrant, AccessRequest, GrantStatus, Nda, NdaStatus, PrintableName, Signature,

@@ -1,10 +1,10 @@
 //! Access grants, and the visits made with them.
 
 use attestry_domain::access::Scope;
+use attestry_domain::any_of::AnyOf;
 use attestry_domain::id::AccessGrantId;
 use attestry_domain::page::{After, Page, PageRequest};
 use attestry_domain::portals::trust_access::{AccessGrant, GrantSort, GrantStatus};
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::LongText;
 use attestry_storage::trust_access as rows;
 pub use attestry_storage::trust_access::Visit;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::files::MediaType;
+use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::{AccessGrantId, OrganizationId, PolicyId};
 use attestry_domain::identity::organizations::Organization;
-use attestry_domain::journal::{Hash, sha256};
 use attestry_domain::policies::{Policy, PolicyVersion};
 use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus, VisitAction, Visited};
 use attestry_domain::portals::{Certificate, CertificateFramework, Portal, PortalDocument};

@@ -2,17 +2,17 @@
 
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
+use attestry_domain::any_of::AnyOf;
 use attestry_domain::content::markdown;
+use attestry_domain::hash::{hex, sha256};
 use attestry_domain::id::{AccessRequestId, OrganizationId};
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::organizations::Organization;
-use attestry_domain::journal::{hex, sha256};
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::portals::trust_access::{
     AccessRequest, Nda, NdaStatus, NewRequest, Parties, RequestSort, RequestStatus,
 };
 use attestry_domain::portals::{Days, Portal, PortalDocument, Visibility};
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::{Email, LongText};
 use attestry_storage::trust_access as rows;
 

@@ -55,7 +55,7 @@ impl Patterns {
             if secret.len() < MIN_PIECE_BYTES {
                 continue;
             }
-            let (hex, percent) = (crate::journal::hex(form.as_bytes()), percent(form));
+            let (hex, percent) = (crate::hash::hex(form.as_bytes()), percent(form));
             let escaped = serde_json::to_string(form).unwrap_or_default();
             let encodings = [
                 hex.to_uppercase(),
@@ -174,7 +174,7 @@ fn percent(text: &str) -> String {
             encoded.push(char::from(byte));
         } else {
             encoded.push('%');
-            encoded.push_str(&crate::journal::hex(&[byte]).to_uppercase());
+            encoded.push_str(&crate::hash::hex(&[byte]).to_uppercase());
         }
     }
     encoded
@@ -212,7 +212,7 @@ mod tests {
             percent(SECRET).replace("%20", "+"),
             address(SECRET),
             html(SECRET),
-            crate::journal::hex(SECRET.as_bytes()),
+            crate::hash::hex(SECRET.as_bytes()),
             json!(SECRET).to_string(),
         ] {
             let masked = mask().text(&format!("a {text} b"));

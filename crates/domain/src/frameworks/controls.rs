@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
+use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::{MemberId, PolicyId, RequirementId, RiskId, TaskId, VendorId, kind};
 use crate::plain::Plain;
 use crate::programme::catalogue::ControlKey;
-use crate::registers::any_of::AnyOf;
 use crate::registers::id_set::IdSet;
 use crate::registers::links::{Linking, Links, TooManyLinks};
 use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT};

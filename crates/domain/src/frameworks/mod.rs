@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::hash::sha256;
 use crate::id::{FrameworkId, RequirementId};
-use crate::journal::sha256;
 use crate::json::JsonSchema;
 use crate::text::Parse;
 

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use crate::access::Roles;
+use crate::any_of::AnyOf;
 use crate::id::{MemberId, OrganizationId, UserId};
 use crate::identity::users::User;
 use crate::page::{After, Key, Sort};
 use crate::patch::Patch;
-use crate::registers::any_of::AnyOf;
 use crate::row::Row;
 use crate::text::Name;
 use crate::time::Time;

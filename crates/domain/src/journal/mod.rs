@@ -5,18 +5,15 @@
 pub mod canonical;
 pub mod feed;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use serde::Serialize;
 
 use crate::access::{ActorType, AuthType};
+use crate::any_of::AnyOf;
+use crate::hash::{Hash, hex, sha256};
 use crate::id::{EntryId, MemberId, OrganizationId};
 use crate::journal::canonical::canonical;
-use crate::registers::any_of::AnyOf;
 use crate::text::Name;
 use crate::time::Time;
-
-/// A SHA-256 hash.
-pub type Hash = [u8; 32];
 
 /// The hash before the first entry.
 pub const GENESIS: Hash = [0; 32];
@@ -85,22 +82,6 @@ struct SealedHead {
     hash: String,
     organization_id: OrganizationId,
     sequence: i64,
-}
-
-pub fn sha256(bytes: &[u8]) -> Hash {
-    let mut hash = GENESIS;
-    hash.copy_from_slice(digest(&SHA256, bytes).as_ref());
-    hash
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
 }
 
 impl Entry {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::access::{Denied, Permission, Scope};
+use crate::any_of::AnyOf;
 use crate::content::{self, Body};
 use crate::date::Date;
 use crate::id::{
@@ -20,7 +21,6 @@ use crate::id::{
 use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind};
 use crate::policies::version::VersionNumber;
-use crate::registers::any_of::AnyOf;
 use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT, Visibility};
 use crate::tasks::Frequency;
 use crate::text::{AnyText, Name};

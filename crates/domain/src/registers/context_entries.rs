@@ -7,11 +7,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::{MemberId, kind};
 use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::any_of::AnyOf;
 use crate::registers::{Actions, Computed, Fields, Filter, Register, SEARCH_TEXT};
 use crate::row::Row;
 use crate::text::{AnyText, Name};

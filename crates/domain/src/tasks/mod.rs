@@ -5,12 +5,12 @@ pub mod templates;
 use serde_json::{Value, json};
 
 use crate::access::{Denied, Permission, Scope};
+use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::{MemberId, kind};
 use crate::json::{Given, GivenJson, JsonSchema};
 use crate::patch::Patch;
 use crate::plain::{Keep, Plain, PlainKind};
-use crate::registers::any_of::AnyOf;
 use crate::registers::{Actions, Computed, Due, Fields, Filter, Live, NEVER, Register, SEARCH_TEXT};
 use crate::row::Row;
 use crate::tasks::templates::TemplateId;

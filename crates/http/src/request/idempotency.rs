@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use attestry_app::core::idempotency::{self, Begun, CLAIM_TIMEOUT};
 use attestry_domain::access::Claim;
-use attestry_domain::journal::{hex, sha256};
+use attestry_domain::hash::{hex, sha256};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::Next;

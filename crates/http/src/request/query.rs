@@ -2,9 +2,9 @@
 //! errors are reported together.
 
 use attestry_domain::Time;
+use attestry_domain::any_of::AnyOf;
 use attestry_domain::date::Moment;
 use attestry_domain::json::GivenQuery;
-use attestry_domain::registers::any_of::AnyOf;
 use attestry_domain::text::Parse;
 use axum::extract::FromRequestParts;
 use http::request::Parts;

@@ -9,7 +9,7 @@ use attestry_demo::{Filled, Stage};
 use attestry_domain::Parse;
 use attestry_domain::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use attestry_domain::date::Date;
-use attestry_domain::journal::hex;
+use attestry_domain::hash::hex;
 use attestry_domain::text::Password;
 use clap::Args;
 
