@@ -144,7 +144,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// What a recorded state says. States that were recorded before the field existed have its default.
+    /// The value in a recorded state; the default in states older than the field.
     fn recorded(&self) -> TokenStream {
         let Self { name, wire, mode, .. } = self;
         match mode {

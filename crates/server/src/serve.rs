@@ -95,7 +95,7 @@ fn note_confinement() {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "what whoever started the server waits for")]
+#[expect(clippy::print_stdout, reason = "the line that a supervisor or a script waits for")]
 fn say(line: &str) {
     println!("{line}");
 }

@@ -73,7 +73,7 @@ impl Extension<Policy> for Texts {
                 "signedBy",
                 json!({
                     "type": "array", "items": {"type": "string", "examples": ["mem_01jcqg3v5mefzr7d0a6w3k9x2b"]},
-                    "description": "The members who have signed the version that is published. Whoever may not see all policies sees only themselves."
+                    "description": "The members who have signed the version that is published. Members who may not see all policies see only themselves."
                 }),
             ),
             (

@@ -286,7 +286,7 @@ pub(crate) async fn accept_risk(
 
 /// Withdraws the acceptance of a risk
 ///
-/// Its owner can, with a session, and whoever may change risks.
+/// Allowed to its owner with a session, and to callers with `risk:update`.
 #[utoipa::path(
     delete, path = "/v1/risks/{id}/acceptance", tag = "Risks",
     responses(

@@ -47,7 +47,7 @@ const BUSY_RETRY_SECONDS: u64 = 10;
 pub(crate) fn not_configured() -> Error {
     Error::Outside {
         code: "ai_not_configured",
-        message: format!("No AI provider is configured. Whoever runs this server can {SETUP_HINT}."),
+        message: format!("No AI provider is configured. The operator of this server can {SETUP_HINT}."),
         cause: None,
         retry_after: None,
     }

@@ -65,7 +65,7 @@ pub async fn list(
 }
 
 /// Marks items of the caller's inbox as read or unread; returns the number of unread ones. It is not recorded in the
-/// journal: what somebody has read is their own business.
+/// journal: reading is private.
 #[boxed]
 pub async fn mark(ctx: &Ctx, scope: &Scope, marked: Marked, is_read: bool) -> Result<i64, Error> {
     let Some(reader) = reader(scope) else { return Ok(0) };

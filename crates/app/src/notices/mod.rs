@@ -96,7 +96,7 @@ pub(crate) async fn tell(c: &Change<'_>, happened: Vec<Notification>) -> Result<
         }
         for one in &told {
             let people = heard.entry(notice).or_default().entry(one.line.clone()).or_default();
-            // These concern the whole channel, whoever is responsible.
+            // These concern the whole channel, not one person.
             if !matches!(notice, Notice::Portal | Notice::Automations) {
                 people.push(user.name.clone());
             }

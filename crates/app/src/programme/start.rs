@@ -49,7 +49,7 @@ const CLAIM_FOR: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug)]
 pub struct NewProgramme {
     pub frameworks: Vec<FrameworkName>,
-    /// What is left out stays as it is.
+    /// An absent date keeps the one of the programme.
     pub audit_date: Patch<Date>,
     pub scope: Option<Answers>,
     pub owners: Option<Owners>,
@@ -410,8 +410,8 @@ fn tag(question: &Question) -> String {
 }
 
 /// Writes the answers of the questions that were to be asked into the context of the organization, and empties the
-/// entries whose answers were taken back. An edited entry stays as it is, and so does one that somebody wrote about the
-/// same question.
+/// entries whose answers were withdrawn. Edited entries stay as they are, and so do entries about the same question
+/// that the plan did not write.
 async fn save_answers(c: &Change<'_>, settings: &Settings, run: &mut Run) -> Result<(), Error> {
     let entries = registers::all::<ContextEntry>(c.t, c.scope).await?;
     let before = run.content.before.clone();

@@ -213,7 +213,7 @@ async fn restored<'a, R: Stored>(
         links.append(R::links_of(&before));
         restored.push((*now, Record { fields: before.fields, ..(*now).clone() }));
     }
-    // What was linked and is deleted since is not linked again.
+    // Records that were linked then and are deleted by now are not linked again.
     let missing = links::missing(c.t, c.scope, &links, Hold::Yes).await?;
     let gone: HashSet<&str> = missing.iter().map(|link| link.id.as_str()).collect();
     restored.retain(|(_, after)| !R::links_of(after).ids().any(|id| gone.contains(id)));

@@ -105,7 +105,7 @@ pub async fn accept(
     .await
 }
 
-/// Withdraws the acceptance of a risk: its owner, with a session, or somebody who may change risks.
+/// Withdraws the acceptance of a risk: its owner, with a session, or a caller who may change risks.
 #[boxed]
 pub async fn withdraw(
     ctx: &Ctx,

@@ -1,10 +1,10 @@
 //! A risk, with its likelihood and impact before and after treatment.
 
+use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::{MemberId, kind};
 use crate::patch::Patch;
 use crate::plain::Plain;
-use crate::registers::any_of::AnyOf;
 use crate::registers::scales::{Impact, Likelihood, Rated, Score, follow_rating, score};
 use crate::registers::{
     Actions, Computed, Fields, Filter, Live, RatingSide, Register, SEARCH_TEXT, Visibility,
@@ -120,7 +120,7 @@ pub struct Risk {
     pub treatment_strategy: TreatmentStrategy,
     /// A description of how it is done.
     pub treatment_strategy_description: Option<LongText>,
-    /// When somebody last set or described a strategy; null while it is a default, and after null took it back.
+    /// When a strategy was last set or described; null while it is the default, and after it was reset with null.
     #[field(own)]
     pub treatment_decided_at: Option<Time>,
     /// The active member who is responsible.

@@ -1,9 +1,9 @@
 //! A vendor that the organization relies on, with its risk rating.
 
+use crate::any_of::AnyOf;
 use crate::date::Date;
 use crate::id::{MemberId, kind};
 use crate::plain::Plain;
-use crate::registers::any_of::AnyOf;
 use crate::registers::risks::{TreatmentStrategy, follow_treatment};
 use crate::registers::scales::{Impact, Likelihood, Rated, Score, follow_rating, score};
 use crate::registers::{Actions, Computed, Fields, Filter, RatingSide, Register, SEARCH_TEXT};
@@ -74,7 +74,7 @@ pub struct Vendor {
     pub treatment_strategy: TreatmentStrategy,
     /// A description of how it is done.
     pub treatment_strategy_description: Option<LongText>,
-    /// When somebody last set or described a strategy; null while it is a default, and after null took it back.
+    /// When a strategy was last set or described; null while it is the default, and after it was reset with null.
     #[field(own)]
     pub treatment_decided_at: Option<Time>,
     /// True if the vendor processes customers' data on the organization's behalf.
