@@ -23,6 +23,7 @@ import { useLive } from './api/live';
 import { chooseOrganization } from './api/organization';
 import { useMe, useSession } from './api/session';
 import { Expiry } from './gate/Expiry';
+import { Reauthentication } from './gate/Reauthentication';
 import { ConnectionBar } from './parts/Connection';
 import { forgetDrafts } from './parts/drafts';
 import { KeySheet } from './parts/keys';
@@ -167,6 +168,7 @@ export function Console() {
         </Suspense>
       )}
       <KeySheet />
+      <Reauthentication onSignOut={() => void signOut()} />
       <Expiry />
     </Shell>
   );

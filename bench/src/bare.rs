@@ -77,6 +77,7 @@ fn person(value: &Value) -> Result<Person> {
             last_login: parse::<Time>(user, "lastLogin").ok(),
             invited_to: None,
             account_id: None,
+            second_factor_since: None,
             version: 1,
         },
     })

@@ -70,6 +70,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
     let settings = Settings {
         public_url: "http://localhost".to_owned(),
         session_lifetime: Duration::from_hours(1),
+        session_max_age: Duration::from_hours(1),
         session_idle: Duration::from_hours(1),
         invitation_lifetime: Duration::from_hours(1),
         reset_lifetime: Duration::from_hours(1),

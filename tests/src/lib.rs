@@ -3,6 +3,7 @@
 
 #![expect(clippy::missing_panics_doc, clippy::expect_used, clippy::panic, reason = "this crate is test code")]
 
+pub mod authenticator;
 pub mod binary;
 pub mod client;
 pub mod database;
@@ -173,6 +174,7 @@ fn settings() -> Settings {
     Settings {
         public_url: "https://compliance.example.com".to_owned(),
         session_lifetime: Duration::from_hours(30 * 24),
+        session_max_age: Duration::from_hours(90 * 24),
         session_idle: Duration::from_hours(12),
         invitation_lifetime: Duration::from_hours(7 * 24),
         reset_lifetime: Duration::from_hours(1),
@@ -325,6 +327,25 @@ impl TestApp {
         // A job writes the journal entry.
         self.work().await;
         session["token"].as_str().expect("a token").to_owned()
+    }
+
+    /// Starts to write the last use of credentials, as the server does in the background.
+    pub fn write_touches(&self) {
+        tokio::spawn(attestry_app::identity::principals::write_touches(self.ctx.clone()));
+    }
+
+    /// Waits until the use of a session at this moment is stored.
+    pub async fn used(&self, token: &str) {
+        let (hash, now) = (attestry_domain::hash::sha256(token.as_bytes()), self.ctx.now());
+        loop {
+            let found =
+                self.ctx.db.read(async move |t| attestry_storage::sessions::find(t, &hash).await).await;
+            let (session, _) = found.expect("a read").expect("a session");
+            if session.last_seen_at == now {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Runs the hourly job and the jobs that it enqueues.

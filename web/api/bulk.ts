@@ -1,3 +1,4 @@
+import { orgFetch } from './demands';
 import { organization } from './organization';
 import { type Answer, call } from './paths';
 import { problemOf } from './problem';
@@ -45,8 +46,8 @@ export async function exportOf(path: BulkPath, selection: Selection, format: str
   const headers = { 'X-Organization-Id': organization() ?? '' };
   const response =
     'filter' in selection
-      ? await fetch(`${path}/export?${new URLSearchParams({ ...selection.filter, format })}`, { headers })
-      : await fetch(`${path}/export?format=${format}`, {
+      ? await orgFetch(`${path}/export?${new URLSearchParams({ ...selection.filter, format })}`, { headers })
+      : await orgFetch(`${path}/export?format=${format}`, {
           method: 'POST',
           headers: { ...headers, 'Content-Type': 'application/json' },
           body: JSON.stringify({ ids: selection.ids }),

@@ -2,6 +2,7 @@ import createFetch, { type Middleware } from 'openapi-fetch';
 import createHooks from 'openapi-react-query';
 import { forgetUndoAfter } from '../parts/undo';
 import { t } from '../texts';
+import { orgFetch } from './demands';
 import { ask, canAsk } from './expiry';
 import { organization } from './organization';
 import { Problem, problemOf } from './problem';
@@ -32,7 +33,7 @@ const middleware: Middleware = {
 };
 
 // The global is looked up at each request, so that tests can replace it.
-export const api = createFetch<paths>({ baseUrl: '/', fetch: (request) => fetch(request) });
+export const api = createFetch<paths>({ baseUrl: '/', fetch: (request) => orgFetch(request) });
 api.use(middleware);
 
 /** `$api.useQuery('get', '/v1/risks', { params })` */

@@ -1,9 +1,10 @@
+import { orgFetch } from './demands';
 import { organization } from './organization';
 import { problemOf } from './problem';
 
 /** Fetches a file with the reader's credentials. */
 export async function fetchFile(path: string): Promise<Response> {
-  const response = await fetch(path, { headers: { 'X-Organization-Id': organization() ?? '' } });
+  const response = await orgFetch(path, { headers: { 'X-Organization-Id': organization() ?? '' } });
   if (!response.ok) throw await problemOf(response);
   return response;
 }

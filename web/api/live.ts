@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { orgFetch } from './demands';
 import { organization } from './organization';
 import { refetch } from './query';
 
@@ -8,6 +9,10 @@ export const paths: Record<string, string[]> = {
   member: ['/v1/people', 'session'],
   user: ['/v1/people', 'session'],
   session: ['/v1/auth'],
+  passkey: ['/v1/auth'],
+  totp: ['/v1/auth'],
+  recovery_codes: ['/v1/auth'],
+  sign_in_policy: ['/v1/organization/sign-in-policy', '/v1/auth/security', 'session'],
   'user-notifications': ['/v1/auth'],
   api_key: ['/v1/organization'],
   secret: ['/v1/organization'],
@@ -58,7 +63,7 @@ async function listen(signal: AbortSignal) {
     const headers = new Headers({ Accept: 'text/event-stream', 'X-Organization-Id': organization() ?? '' });
     if (last) headers.set('Last-Event-ID', last);
     try {
-      const response = await fetch('/v1/events', { headers, signal });
+      const response = await orgFetch('/v1/events', { headers, signal });
       // There is nothing to wait for.
       if ([403, 404].includes(response.status)) return;
       if (!response.ok || !response.body) throw new Error(String(response.status));

@@ -3,6 +3,8 @@ import type { components } from './schema';
 
 type Body = components['schemas']['Problem'];
 export type FieldProblem = components['schemas']['FieldProblem'];
+/** The members of a problem that say how to go on. */
+type More = Pick<Body, 'challenge' | 'methods' | 'expiresAt' | 'reason' | 'organizationId'>;
 
 /** A failure as the server tells it. */
 export class Problem extends Error {
@@ -12,6 +14,7 @@ export class Problem extends Error {
     detail: string,
     readonly errors: FieldProblem[] = [],
     readonly requestId?: string,
+    readonly more: More = {},
   ) {
     super(detail);
   }
@@ -67,10 +70,14 @@ export function sentence(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1);
 }
 
+/** The problem that a body describes, in the language of the console where it has words for the code. */
+export function problemIn(status: number, body: Body): Problem {
+  return new Problem(status, body.code, t.problems.codes[body.code] ?? body.detail, body.errors ?? [], body.requestId, body);
+}
+
 export async function problemOf(response: Response): Promise<Problem> {
   try {
-    const body = (await response.clone().json()) as Body;
-    return new Problem(response.status, body.code, body.detail, body.errors ?? [], body.requestId);
+    return problemIn(response.status, (await response.clone().json()) as Body);
   } catch {
     return new Problem(response.status, 'unreadable', t.problems.unreadable(response.status));
   }

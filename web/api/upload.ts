@@ -1,9 +1,19 @@
+import { whenMet } from './demands';
 import { ask } from './expiry';
 import { organization } from './organization';
-import { Problem } from './problem';
+import { Problem, problemIn } from './problem';
 
 /** Sends a form, or JSON, and tells how much of it is on its way, which `fetch` cannot. */
-export function upload<T>(path: string, body: FormData | object, onProgress: (share: number) => void): Promise<T> {
+export async function upload<T>(path: string, body: FormData | object, onProgress: (share: number) => void): Promise<T> {
+  const result = await whenMet(
+    () => sent<T>(path, body, onProgress).catch((problem: Problem) => problem),
+    (result) => result,
+  );
+  if (result instanceof Problem) throw result;
+  return result;
+}
+
+function sent<T>(path: string, body: FormData | object, onProgress: (share: number) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', path);
@@ -18,8 +28,7 @@ export function upload<T>(path: string, body: FormData | object, onProgress: (sh
       if (request.status < 300) return resolve(JSON.parse(request.responseText) as T);
       if (request.status === 401) void ask();
       try {
-        const body = JSON.parse(request.responseText);
-        reject(new Problem(request.status, body.code, body.detail, body.errors ?? [], body.requestId));
+        reject(problemIn(request.status, JSON.parse(request.responseText)));
       } catch {
         reject(Problem.unreachable());
       }

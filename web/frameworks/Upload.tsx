@@ -2,6 +2,7 @@ import { Alert, Button, Modal, Table, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type DragEvent, useState } from 'react';
 import { api, type Schemas } from '../api/client';
+import { orgFetch } from '../api/demands';
 import { organization } from '../api/organization';
 import { type FieldProblem, Problem, problemOf, words } from '../api/problem';
 import { refetch } from '../api/query';
@@ -61,7 +62,7 @@ export function Upload({
     try {
       const said = Object.entries(names).filter(([key, value]) => value.trim() !== '' && (key !== 'name' || isTable));
       const query = new URLSearchParams([...said.map(([key, value]) => [key, value.trim()]), ['dryRun', String(dryRun)]]);
-      const response = await fetch(`/v1/frameworks${old ? `/${old.id}` : ''}?${query}`, {
+      const response = await orgFetch(`/v1/frameworks${old ? `/${old.id}` : ''}?${query}`, {
         method: old ? 'PUT' : 'POST',
         headers: {
           'Content-Type': file.type,

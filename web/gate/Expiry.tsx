@@ -1,19 +1,18 @@
-import { Button, Modal, PasswordInput } from '@mantine/core';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { api } from '../api/client';
+import { Button, Modal } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { onExpiry } from '../api/expiry';
-import { words } from '../api/problem';
 import { queries } from '../api/query';
 import { useMe } from '../api/session';
 import { t } from '../texts';
+import { useEscapeBlock } from './escape';
+import { SignInForm } from './SignInForm';
 
-/** Asks for the password over the page when a session ends, so that nothing typed below is lost. */
+/** Asks for a new sign-in over the page when a session ends, so that nothing typed below is lost. */
 export function Expiry() {
   const { user } = useMe();
   const [open, setOpen] = useState(false);
-  const [password, setPassword] = useState('');
-  const [problem, setProblem] = useState<string>();
   const done = useRef<() => void>(undefined);
+  useEscapeBlock(open);
   useEffect(() => {
     onExpiry(
       () =>
@@ -25,41 +24,33 @@ export function Expiry() {
     return () => onExpiry(undefined);
   }, []);
 
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    setProblem(undefined);
-    try {
-      await api.POST('/v1/auth/login', { body: { email: user?.email ?? '', password } });
-      setOpen(false);
-      setPassword('');
-      done.current?.();
-      await queries.invalidateQueries();
-    } catch (error) {
-      setProblem(words(error));
-    }
-  }
-
   return (
-    <Modal opened={open} onClose={() => undefined} withCloseButton={false} title={t.expired.title} centered>
-      <form onSubmit={(event) => void submit(event)}>
-        <p className="t2">{t.expired.text}</p>
-        <PasswordInput
-          label={`${t.expired.password} (${user?.email ?? ''})`}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={problem}
-          autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }}
-          data-autofocus
-          mt={12}
-        />
-        <div style={{ display: 'flex', justifyContent: 'space-between', marginTop: 20 }}>
+    <Modal
+      opened={open}
+      onClose={() => undefined}
+      withCloseButton={false}
+      title={t.expired.title}
+      centered
+      zIndex={1200}
+      attributes={{ header: { role: 'presentation' } }}
+    >
+      <p className="t2">{t.expired.text}</p>
+      <SignInForm
+        email={user?.email ?? ''}
+        verb={t.expired.button}
+        onSignedIn={async (signedIn) => {
+          // A passkey may be of another account, which has no part in what was typed here.
+          if (signedIn.user.id !== user?.id) return location.assign('/');
+          setOpen(false);
+          done.current?.();
+          await queries.invalidateQueries();
+        }}
+        below={
           <Button variant="subtle" component="a" href="/sign-in">
             {t.expired.other}
           </Button>
-          <Button type="submit">{t.expired.button}</Button>
-        </div>
-      </form>
+        }
+      />
     </Modal>
   );
 }

@@ -1,123 +1,18 @@
-import { Alert, Button, CopyButton, PasswordInput as Password, type PasswordInputProps, TextInput } from '@mantine/core';
+import { Button, CopyButton, TextInput } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { api, type Schemas } from '../api/client';
 import { chooseOrganization } from '../api/organization';
-import { Problem, words } from '../api/problem';
+import { Problem } from '../api/problem';
 import { queries } from '../api/query';
 import { useView } from '../parts/search';
 import { t } from '../texts';
+import { Done, Gate, PasswordInput, useForm } from './frame';
 import css from './gate.module.css';
-import { nextPage } from './next';
 
-/** With a word for its button in the reader's language. */
-function PasswordInput(props: PasswordInputProps) {
-  return <Password visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }} {...props} />;
-}
-
-type Values = Record<string, string>;
-
-function Gate({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
-  return (
-    <main className={css.gate} id="main">
-      <div className={css.brand}>
-        <img src="/assets/icon.svg" alt="" width={28} height={28} />
-        {t.name}
-      </div>
-      <h1>{title}</h1>
-      {lead && <p className={css.lead}>{lead}</p>}
-      {children}
-    </main>
-  );
-}
-
-/** The state of a form whose problems belong to its fields. */
-function useForm(names: string[], send: (values: Values) => Promise<unknown>) {
-  const [values, setValues] = useState<Values>({});
-  const [errors, setErrors] = useState<Values>({});
-  const [general, setGeneral] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    setErrors({});
-    setGeneral(undefined);
-    setBusy(true);
-    try {
-      await send(values);
-    } catch (error) {
-      if (error instanceof Problem) {
-        setErrors(error.fields());
-        setGeneral(error.rest(names));
-      } else setGeneral(words(error));
-    } finally {
-      setBusy(false);
-    }
-  }
-  const field = (name: string) => ({
-    name,
-    size: 'lg' as const,
-    value: values[name] ?? '',
-    error: errors[name],
-    onChange: (event: { currentTarget: { value: string } }) => {
-      const { value } = event.currentTarget;
-      setValues((old) => ({ ...old, [name]: value }));
-    },
-  });
-  const problem = general && (
-    <Alert color="red" variant="light" role="alert">
-      {general}
-    </Alert>
-  );
-  return { field, submit: (event: FormEvent) => void submit(event), busy, problem, values };
-}
-
-function Done({ children }: { children: ReactNode }) {
-  return (
-    <p className={css.done} role="status">
-      {children}
-    </p>
-  );
-}
-
-export function SignIn() {
-  const { view } = useView();
-  const form = useForm(['email', 'password'], async ({ email = '', password = '' }) => {
-    await api.POST('/v1/auth/login', { body: { email, password } });
-    queries.clear();
-    location.assign(nextPage(view.next));
-  });
-  return (
-    <Gate title={t.gate.signIn}>
-      <form onSubmit={form.submit} className={css.form}>
-        <TextInput
-          label={t.gate.email}
-          type="email"
-          autoComplete="username"
-          required
-          withAsterisk={false}
-          autoFocus
-          {...form.field('email')}
-        />
-        <PasswordInput
-          label={t.gate.password}
-          autoComplete="current-password"
-          required
-          withAsterisk={false}
-          {...form.field('password')}
-        />
-        {form.problem}
-        <Button type="submit" size="lg" loading={form.busy}>
-          {t.gate.signInButton}
-        </Button>
-        <Link to="/forgot-password" className="link">
-          {t.gate.forgot}
-        </Link>
-      </form>
-    </Gate>
-  );
-}
+export { SignIn } from './SignIn';
 
 export function Forgot() {
   const [sent, setSent] = useState(false);
@@ -184,6 +79,10 @@ export function Reset() {
   );
 }
 
+function ignoreSecondFactor(error: unknown) {
+  if (!(error instanceof Problem) || error.code !== 'second_factor_required') throw error;
+}
+
 export function Accept() {
   const { view } = useView();
   const token = view.token ?? '';
@@ -203,7 +102,8 @@ export function Accept() {
     if (!data) return;
     chooseOrganization(data.organizationId);
     const chosen = newPassword || password;
-    if (chosen) await api.POST('/v1/auth/login', { body: { email: data.email, password: chosen } });
+    // An account with a second factor is asked for it on the sign-in page.
+    if (chosen) await api.POST('/v1/auth/login', { body: { email: data.email, password: chosen } }).catch(ignoreSecondFactor);
     location.assign('/');
   });
   if (offer.error) return <Gate title={t.gate.invalidLink}>{null}</Gate>;

@@ -1,9 +1,9 @@
-import { Button, Modal, PasswordInput } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { api } from '../api/client';
 import { Problem, words } from '../api/problem';
 import { t } from '../texts';
 import css from './Dialog.module.css';
+import { useIdentity } from './identity';
 
 type Props = {
   title: string;
@@ -15,32 +15,34 @@ type Props = {
   /** The fields in it that show their own problems, and how they are told. */
   fields?: string[];
   onErrors?: (errors: Record<string, string>) => void;
-  /** What is signed or approved is so by a person: their password is asked for again. */
+  /** What is signed or approved is so by a person: they confirm that it is them, by a passkey or the password. */
   withPassword?: boolean;
+  /** They confirm that it is them unless they did within ten minutes. */
+  withIdentity?: boolean;
+  /** Over whatever covers the page. */
+  isAbove?: boolean;
   children: ReactNode;
 };
 
 /** A question with one verb. The title is the question, the button is the verb. What was typed stays when it fails. */
-export function Dialog({ title, verb, act, onClose, isReady = true, fields, onErrors, withPassword = false, children }: Props) {
+export function Dialog({ title, verb, act, onClose, isReady = true, fields, onErrors, isAbove, children, ...needs }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const [password, setPassword] = useState('');
-  const [wrong, setWrong] = useState<string>();
+  const identity = useIdentity(needs.withPassword ? 'always' : needs.withIdentity ? 'unless confirmed' : 'never');
 
   async function go() {
     setBusy(true);
     setProblem(undefined);
-    setWrong(undefined);
     onErrors?.({});
     try {
-      if (withPassword) await api.POST('/v1/auth/confirm', { body: { password } });
+      if (!(await identity.confirm())) return;
       await act();
       onClose();
     } catch (error) {
+      if (identity.refuse(error)) return;
       const errors = error instanceof Problem ? error.fields() : {};
       onErrors?.(errors);
-      if (errors.password) setWrong(errors.password);
-      else setProblem(fields && error instanceof Problem ? error.rest(fields) : words(error));
+      setProblem(fields && error instanceof Problem ? error.rest(fields) : words(error));
     } finally {
       setBusy(false);
     }
@@ -48,25 +50,23 @@ export function Dialog({ title, verb, act, onClose, isReady = true, fields, onEr
 
   function submit(event: FormEvent) {
     event.preventDefault();
+    // A form around the dialog is not meant.
+    event.stopPropagation();
     void go();
   }
 
   return (
-    <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ 'aria-label': t.actions.close }}>
+    <Modal
+      opened={identity.isKnown}
+      onClose={onClose}
+      title={title}
+      centered
+      zIndex={isAbove ? 1100 : undefined}
+      closeButtonProps={{ 'aria-label': t.actions.close }}
+    >
       <form onSubmit={submit} className={css.form} noValidate>
         {children}
-        {withPassword && (
-          <PasswordInput
-            label={t.dialog.password}
-            description={t.dialog.passwordHelp}
-            value={password}
-            error={wrong}
-            autoComplete="current-password"
-            visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            data-autofocus
-          />
-        )}
+        {identity.fields}
         {problem && (
           <p role="alert" className={css.problem}>
             {problem}
@@ -76,7 +76,12 @@ export function Dialog({ title, verb, act, onClose, isReady = true, fields, onEr
           <Button variant="default" onClick={onClose}>
             {t.actions.cancel}
           </Button>
-          <Button type="submit" loading={busy} disabled={!isReady || (withPassword && password === '')}>
+          <Button
+            type="submit"
+            loading={busy}
+            disabled={!isReady || !identity.isReady}
+            data-autofocus={identity.isPasskey || undefined}
+          >
             {verb}
           </Button>
         </div>

@@ -2,7 +2,7 @@ import { Drawer, type DrawerProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { t } from '../texts';
 
-type Props = Pick<DrawerProps, 'closeOnClickOutside'> & {
+type Props = Pick<DrawerProps, 'closeOnClickOutside' | 'closeOnEscape' | 'withCloseButton'> & {
   title: string;
   onClose: () => void;
   /** For tables and scripts. */

@@ -1,6 +1,6 @@
 import { Button, Menu, Modal, SegmentedControl } from '@mantine/core';
 import { IconMailPlus, IconUserOff } from '@tabler/icons-react';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useList, useTotal } from '../api/lists';
 import { type Member as Row, usePeople } from '../api/people';
 import { words } from '../api/problem';
@@ -25,7 +25,7 @@ import { t } from '../texts';
 import { Deactivation } from './Deactivation';
 import { Invite } from './Invite';
 import { Entry, Member } from './Member';
-import { deactivate, queryOf, ROLES, rolesOf, roleWords, stateOf, states, update } from './members';
+import { deactivate, isWithoutFactor, queryOf, ROLES, rolesOf, roleWords, stateOf, states, update } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
 
@@ -59,7 +59,8 @@ function Everybody() {
   const { view, change } = useView();
   const { can, memberId } = useMe();
   const people = usePeople();
-  const list = useList('/v1/people', queryOf(view));
+  const mayKnow = can('identity:read');
+  const list = useWithoutFactor(useList('/v1/people', queryOf(view)), mayKnow && view.secondFactor === 'none');
   const active = useTotal('/v1/people', { isActive: true });
   const inactive = useTotal('/v1/people', { isActive: false });
   const mayInvite = can('member:create');
@@ -83,7 +84,7 @@ function Everybody() {
       }
       list={list}
       all={view.isActive === 'false' ? inactive : active}
-      filters={filters(people.all)}
+      filters={filters(people.all, mayKnow)}
       tools={
         <>
           <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} width={180} />
@@ -118,9 +119,23 @@ function Everybody() {
   );
 }
 
+type List = ReturnType<typeof useList<'/v1/people'>>;
+
+/** The list without those who have a second factor: the server has no filter for it, so all pages are loaded. */
+function useWithoutFactor(list: List, isOn: boolean): List {
+  const { rows, more, hasNextPage, isFetchingNextPage } = list;
+  const isLoadingMore = isOn && hasNextPage && !isFetchingNextPage && !list.error;
+  useEffect(() => {
+    if (isLoadingMore) more();
+  }, [isLoadingMore, more]);
+  if (!isOn) return list;
+  const without = rows.filter(isWithoutFactor);
+  return { ...list, rows: without, total: list.total === undefined ? undefined : without.length };
+}
+
 const values = (of: Record<string, string>) => Object.entries(of).map(([value, label]) => ({ value, label }));
 
-function filters(people: Row[]): FilterField[] {
+function filters(people: Row[], mayKnow: boolean): FilterField[] {
   const { fields } = t.people;
   // Roles may be words of one's own.
   const roles = [...new Set([...ROLES, ...people.flatMap(({ role }) => rolesOf(role))])];
@@ -132,6 +147,9 @@ function filters(people: Row[]): FilterField[] {
       values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })),
     },
     { key: 'department', isMany: true, label: fields.department, values: values(t.departments) },
+    ...(mayKnow
+      ? [{ key: 'secondFactor', label: fields.secondFactor, values: [{ value: 'none', label: t.people.factor.missing }] }]
+      : []),
   ];
 }
 
@@ -143,11 +161,12 @@ function columns(me: string | undefined): Column<Row>[] {
       header: header.name,
       sort: 'name',
       opens: true,
-      render: ({ id, user }) => (
+      render: (row) => (
         <span className={css.name}>
-          <Avatar name={user.name} size={24} />
-          <span className="clip">{user.name}</span>
-          {id === me && <span className="t3">({t.people.you})</span>}
+          <Avatar name={row.user.name} size={24} />
+          <span className="clip">{row.user.name}</span>
+          {row.id === me && <span className="t3">({t.people.you})</span>}
+          {isWithoutFactor(row) && <NoFactor />}
         </span>
       ),
     },
@@ -227,9 +246,12 @@ const phone = (row: Row): PhoneLine => ({
         {roleWords(row.role)} · {row.user.email}
       </span>
       <StatusPill {...states()[stateOf(row)]} />
+      {isWithoutFactor(row) && <NoFactor />}
     </>
   ),
 });
+
+const NoFactor = () => <span className={css.badge}>{t.people.factor.none}</span>;
 
 /** Changes everybody who is selected; tells how many could not be changed, and why. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {

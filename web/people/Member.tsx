@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
-import { IconMailForward, IconPencil, IconUserCheck, IconUserOff } from '@tabler/icons-react';
+import { IconLogout, IconMailForward, IconPencil, IconShieldOff, IconUserCheck, IconUserOff } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client';
-import type { Member as Row } from '../api/people';
+import { type Member as Row, usePeople } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
@@ -20,7 +20,7 @@ import { toast } from '../parts/toast';
 import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { Deactivation } from './Deactivation';
-import { deactivate, invite, isOwner, roleWords, stateOf, states } from './members';
+import { deactivate, invite, isOwner, resetFactor, roleWords, signOut, stateOf, states } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
 
@@ -71,9 +71,16 @@ function reading(field: string, value: unknown): string {
 
 type Save = (field: string) => (next: unknown) => Promise<unknown>;
 
+/** The row of the list knows it, too. */
+function useFactor({ id, secondFactor }: Row): boolean | undefined {
+  const row = usePeople().all.find((one) => one.id === id);
+  return secondFactor ?? row?.secondFactor;
+}
+
 /** The fields of a person; they are only read without `save`. */
 export function Entry({ member, save }: { member: Row; save?: Save }) {
   const { fields } = t.people;
+  const secondFactor = useFactor(member);
   const departments = Object.entries(t.departments).map(([value, label]) => ({ value, label }));
   return (
     <dl className={css.fields}>
@@ -94,6 +101,11 @@ export function Entry({ member, save }: { member: Row; save?: Save }) {
       <Field name="state" label={fields.state} kind="text" value={null}>
         <StatusPill {...states()[stateOf(member)]} />
       </Field>
+      {secondFactor !== undefined && (
+        <Field name="secondFactor" label={fields.secondFactor} kind="text" value={null}>
+          {secondFactor ? t.people.factor.some : t.people.factor.missing}
+        </Field>
+      )}
       <Field name="lastLogin" label={fields.lastLogin} kind="text" value={null}>
         {member.user.lastLogin ? moment(member.user.lastLogin) : t.people.never}
       </Field>
@@ -169,6 +181,8 @@ function Acts({ member }: { member: Row }) {
   const [isLeaving, setLeaving] = useState(false);
   const state = stateOf(member);
   const { name, email } = member.user;
+  const hasFactor = useFactor(member);
+  const isOther = member.id !== memberId;
   const mayTouch = !isOwner(member) || can('owner:manage');
   const ended = (said: string) => refetch('/v1/people').then(() => toast(said));
   const back = useEdits('/v1/people', member.id);
@@ -192,7 +206,7 @@ function Acts({ member }: { member: Row }) {
   if (!mayTouch) return <p className={`t3 ${css.note}`}>{t.people.ownersOnly}</p>;
   return (
     <div className={css.acts}>
-      {state === 'active' && can('member:delete') && member.id !== memberId && (
+      {state === 'active' && can('member:delete') && isOther && (
         <Button variant="default" leftSection={<IconUserOff size={16} stroke={1.6} />} onClick={() => setLeaving(true)}>
           {t.people.deactivate}
         </Button>
@@ -204,6 +218,39 @@ function Acts({ member }: { member: Row }) {
           act={() => deactivate(member.id).then(() => ended(t.people.deactivated(name)))}
           onClose={() => setLeaving(false)}
         />
+      )}
+      {state === 'active' && can('member:update') && isOther && (
+        <Button
+          variant="default"
+          leftSection={<IconLogout size={16} stroke={1.6} />}
+          onClick={() =>
+            ask({
+              title: t.people.signOutAsk(name),
+              text: t.people.signOutText,
+              verb: t.people.signOut,
+              act: () => signOut(member.id).then(() => ended(t.people.signedOut(name))),
+            })
+          }
+        >
+          {t.people.signOut}
+        </Button>
+      )}
+      {state === 'active' && can('member:update') && isOther && hasFactor !== false && (
+        <Button
+          variant="default"
+          leftSection={<IconShieldOff size={16} stroke={1.6} />}
+          onClick={() =>
+            ask({
+              title: t.people.resetFactorAsk(name),
+              text: t.people.resetFactorText,
+              verb: t.people.resetFactor,
+              withIdentity: true,
+              act: () => resetFactor(member.id).then(() => ended(t.people.factorReset(name))),
+            })
+          }
+        >
+          {t.people.resetFactor}
+        </Button>
       )}
       {state === 'deactivated' && can('member:update') && (
         <Button variant="default" leftSection={<IconUserCheck size={16} stroke={1.6} />} onClick={() => void bringBack()}>

@@ -36,6 +36,9 @@ export function states(): Record<State, Status> {
   };
 }
 
+/** Known to callers who may see it; only of those who can sign in. */
+export const isWithoutFactor = ({ isActive, secondFactor }: Member) => isActive && secondFactor === false;
+
 export const rolesOf = (role: string) => role.split(',').filter((word) => word !== '');
 export const roleWords = (role: string) =>
   rolesOf(role)
@@ -49,3 +52,5 @@ export const deactivate = (id: string) => api.DELETE('/v1/people/{id}', { params
 export async function invite(body: Schemas['InviteMember']): Promise<Schemas['InvitedMember'] | undefined> {
   return (await api.POST('/v1/people/invite', { body })).data;
 }
+export const signOut = (id: string) => api.POST('/v1/people/{id}/sign-out', { params: { path: { id } } });
+export const resetFactor = (id: string) => api.POST('/v1/people/{id}/reset-second-factor', { params: { path: { id } } });

@@ -9,6 +9,7 @@ import { toast } from '../parts/toast';
 import { chooseLanguage, type Language, language, languages, t } from '../texts';
 import { FormBody, useForm } from './form';
 import { Fetched, Section } from './Section';
+import { Security } from './Security';
 import { Sessions } from './Sessions';
 import css from './settings.module.css';
 
@@ -17,6 +18,7 @@ export function Account() {
     <>
       <Who />
       <Look />
+      <Security />
       <Password />
       <Notices />
       <Sessions />

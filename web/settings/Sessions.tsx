@@ -2,11 +2,11 @@ import { Button } from '@mantine/core';
 import { $api, api, type Schemas } from '../api/client';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
+import { browser } from '../parts/browser';
 import { moment } from '../parts/format';
 import { StatusPill } from '../parts/StatusPill';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { browser } from './browser';
 import { Fetched, Head, Section } from './Section';
 import css from './settings.module.css';
 
@@ -51,7 +51,15 @@ export function Sessions() {
         {({ data }) => (
           <table className={css.table}>
             <caption className="hidden-visually">{texts.title}</caption>
-            <Head columns={[texts.columns.browser, texts.columns.address, texts.columns.started, texts.columns.used]} />
+            <Head
+              columns={[
+                texts.columns.browser,
+                texts.columns.method,
+                texts.columns.address,
+                texts.columns.started,
+                texts.columns.used,
+              ]}
+            />
             <tbody>
               {data.map((session) => (
                 <Line key={session.id} session={session} onEnd={() => void (session.isCurrent ? signOut() : end([session]))} />
@@ -64,6 +72,13 @@ export function Sessions() {
   );
 }
 
+/** "Password, authenticator app" */
+function methodWords({ method, secondFactor }: Pick<Session, 'method' | 'secondFactor'>): string {
+  const { methods, factors } = t.settings.sessions;
+  const factor = secondFactor && secondFactor !== method ? [factors[secondFactor]] : [];
+  return [methods[method], ...factor].join(', ');
+}
+
 function Line({ session, onEnd }: { session: Session; onEnd: () => void }) {
   const texts = t.settings.sessions;
   const name = browser(session.userAgent) ?? texts.unknown;
@@ -72,6 +87,7 @@ function Line({ session, onEnd }: { session: Session; onEnd: () => void }) {
       <td data-label={texts.columns.browser} title={session.userAgent ?? undefined}>
         <b>{name}</b> {session.isCurrent && <StatusPill label={texts.current} tone="info" shape="check" />}
       </td>
+      <td data-label={texts.columns.method}>{methodWords(session)}</td>
       <td data-label={texts.columns.address} className="mono">
         {session.ip ?? t.edits.none}
       </td>

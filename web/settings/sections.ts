@@ -5,6 +5,7 @@ export type Section = keyof typeof t.settings.sections;
 /** The permission that each part of the settings needs. */
 export const NEEDS: Record<Section, string | undefined> = {
   organization: 'organization:read',
+  security: 'identity:read',
   criteria: 'risk:read',
   keys: 'api-key:read',
   secrets: 'secret:read',

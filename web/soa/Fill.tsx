@@ -1,6 +1,7 @@
 import { Button, Progress } from '@mantine/core';
 import { IconSparkles } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
+import { orgFetch } from '../api/demands';
 import { events } from '../api/live';
 import { organization } from '../api/organization';
 import { problemOf, words } from '../api/problem';
@@ -25,7 +26,7 @@ export function useFill(documentId: string | undefined) {
     stop.current = abort;
     setRunning({ done: 0, total: 0 });
     try {
-      const response = await fetch('/v1/soa/auto-fill', {
+      const response = await orgFetch('/v1/soa/auto-fill', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'X-Organization-Id': organization() ?? '' },
         body: JSON.stringify({ ...own(), documentId }),

@@ -1,19 +1,8 @@
-import type { Page } from '@playwright/test';
 import { PASSWORD } from './demo';
-import { expect, expectAccessible, type Server, signIn, test } from './server';
-import { ask, LEAD, pick } from './steps';
+import { expect, expectAccessible, signIn, test } from './server';
+import { ask, LEAD, pick, setUp } from './steps';
 
-const EMAIL = 'ada@acme.example';
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-
-/** An organization of the test's own, signed in by its owner. */
-async function setUp(page: Page, server: Server): Promise<string> {
-  const token = new URL(server.setupUrl ?? '').searchParams.get('token');
-  const data = { token, organization: 'Acme', name: 'Ada Byron', email: EMAIL, password: PASSWORD };
-  const made = await page.request.post(`${server.url}/v1/setup`, { data });
-  await signIn(page, server, EMAIL);
-  return ((await made.json()) as { memberId: string }).memberId;
-}
 
 const rated = (title: string, residualImpact: string) => ({
   title,

@@ -22,6 +22,7 @@ const pages = [
   '/settings/account',
   '/settings/chat',
   '/settings/criteria',
+  '/settings/security',
   '/nowhere',
 ];
 

@@ -182,7 +182,16 @@ test.describe('an employee', () => {
   test('finds nothing where they may not look', async ({ page, demo, errors }, info) => {
     test.skip(info.project.name === 'phone', alike);
     test.slow();
-    for (const path of ['/risks', '/vendors', '/controls', '/audit', '/trust-portal', '/applicability', '/settings/keys']) {
+    for (const path of [
+      '/risks',
+      '/vendors',
+      '/controls',
+      '/audit',
+      '/trust-portal',
+      '/applicability',
+      '/settings/keys',
+      '/settings/security',
+    ]) {
       await openAs(page, demo, EMPLOYEE, path);
       // What one may not see reads like what is not there.
       await expect(page.getByRole('heading', { level: 1, name: 'Not found' }), path).toBeVisible();

@@ -12,9 +12,9 @@ const READY = /Attestry is ready at (\S+)/;
 const SETUP = /set it up at (\S+)/;
 
 /** Starts the real binary on a port of the system's choice and stops it afterwards. */
-async function started(folder: string, use: (server: Server) => Promise<void>) {
+async function started(folder: string, use: (server: Server) => Promise<void>, host = '127.0.0.1') {
   const child: ChildProcess = spawn(BINARY, ['serve', '--data-dir', folder], {
-    env: { ...process.env, ATTESTRY_LISTEN: '127.0.0.1:0', ATTESTRY_AI_PROVIDER: 'rules', ATTESTRY_RATE_LIMIT_PER_SECOND: '0' },
+    env: { ...process.env, ATTESTRY_LISTEN: `${host}:0`, ATTESTRY_AI_PROVIDER: 'rules', ATTESTRY_RATE_LIMIT_PER_SECOND: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
@@ -42,11 +42,12 @@ async function started(folder: string, use: (server: Server) => Promise<void>) {
 
 const temporary = () => mkdtempSync(join(tmpdir(), 'attestry-web-'));
 
-type Errors = { errors: string[]; fresh: Server };
+type Errors = { errors: string[]; fresh: Server; local: Server };
 type Servers = { demo: Server; empty: Server };
 
 /**
- * `demo` is a server with the sample organization, `empty` one that nobody has set up, `fresh` such a one for this test alone.
+ * `demo` is a server with the sample organization, `empty` one that nobody has set up, `fresh` such a one for this test alone,
+ * `local` the same at localhost, as browsers have no passkeys for IP addresses.
  * `errors` is what the page complained of.
  */
 export const test = base.extend<Errors, Servers>({
@@ -69,6 +70,10 @@ export const test = base.extend<Errors, Servers>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
   fresh: async ({}, use) => {
     await started(temporary(), use);
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for the pattern
+  local: async ({}, use) => {
+    await started(temporary(), use, 'localhost');
   },
   errors: async ({ page }, use) => {
     const errors: string[] = [];
@@ -98,7 +103,7 @@ export async function signInByForm(page: Page, server: Server, email: string) {
   await page.goto(`${server.url}/sign-in`);
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL(`${server.url}/`);
 }
 

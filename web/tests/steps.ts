@@ -1,12 +1,70 @@
+import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import type { Server } from './server';
+import { PASSWORD } from './demo';
+import { type Server, signIn } from './server';
 
 export const LEAD = 'ingrid.solberg@northwind.example';
 export const ADMIN = 'rafael.costa@northwind.example';
 export const EMPLOYEE = 'tomasz.zielinski@northwind.example';
 export const AUDITOR = 'helena.novakova@northwind.example';
+
+/** The owner of an organization of the test's own. */
+export const OWNER = 'ada@acme.example';
+
+/** An organization of the test's own, signed in by its owner. */
+export async function setUp(page: Page, server: Server): Promise<string> {
+  const token = new URL(server.setupUrl ?? '').searchParams.get('token');
+  const data = { token, organization: 'Acme', name: 'Ada Byron', email: OWNER, password: PASSWORD };
+  const made = await page.request.post(`${server.url}/v1/setup`, { data });
+  await signIn(page, server, OWNER);
+  return ((await made.json()) as { memberId: string }).memberId;
+}
+
+const STEP_MS = 30_000;
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The code of an authenticator app at a step of 30 seconds (RFC 6238). */
+function codeAt(secret: string, step: number): string {
+  const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const hash = createHmac('sha1', key).update(counter).digest();
+  const number = hash.readUInt32BE((hash.at(-1) ?? 0) & 15) & 0x7fffffff;
+  return String(number % 1_000_000).padStart(6, '0');
+}
+
+/** An authenticator app. A code works once, so each call waits for the code of a later step. */
+export function authenticator(secret: string): () => Promise<string> {
+  let last = 0;
+  const now = () => Math.floor(Date.now() / STEP_MS);
+  return async () => {
+    last = Math.max(last + 1, now());
+    // The server accepts the code of the next step as well.
+    while (last > now() + 1) await new Promise((resolve) => setTimeout(resolve, 500));
+    return codeAt(secret.replace(/\s/g, ''), last);
+  };
+}
+
+/** A device with passkeys, whose user agrees at once while `setPresent` is on. */
+export async function virtualAuthenticator(page: Page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  const setPresent = (enabled: boolean) => session.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
+  return { setPresent };
+}
 
 /** Chooses an option of a select. */
 export async function pick(page: Page, label: string | RegExp, option: string | RegExp) {

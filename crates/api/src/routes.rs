@@ -23,7 +23,10 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
-use crate::identity::{api_keys, auth, chat_channels, inbox, members, organization, sessions, setup};
+use crate::identity::{
+    api_keys, auth, chat_channels, inbox, members, organization, passkeys, second_factors, sessions, setup,
+    sign_in_policy,
+};
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::registers::{attachments, comments, risk_criteria, views};
 use crate::service::{audit_logs, console, docs, events, files, health};
@@ -36,12 +39,24 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(health::health))
         .routes(operations!(setup::get_setup, setup::set_up))
         .routes(operations!(auth::login))
+        .routes(operations!(auth::login_with_code))
         .routes(operations!(auth::logout))
         .routes(operations!(auth::get_session))
         .routes(operations!(auth::change_password))
         .routes(operations!(sessions::list_sessions))
         .routes(operations!(sessions::end_session))
-        .routes(operations!(sessions::confirm_session))
+        .routes(operations!(sessions::get_confirmation, sessions::confirm_session))
+        .routes(operations!(second_factors::get_security))
+        .routes(operations!(second_factors::start_totp, second_factors::remove_totp))
+        .routes(operations!(second_factors::activate_totp))
+        .routes(operations!(second_factors::renew_recovery_codes))
+        .routes(operations!(passkeys::add_passkey))
+        .routes(operations!(passkeys::rename_passkey, passkeys::remove_passkey))
+        .routes(operations!(passkeys::start_passkey_registration))
+        .routes(operations!(passkeys::start_passkey_sign_in))
+        .routes(operations!(passkeys::sign_in_with_passkey))
+        .routes(operations!(passkeys::start_passkey_confirmation))
+        .routes(operations!(passkeys::confirm_with_passkey))
         .routes(operations!(auth::update_profile))
         .routes(operations!(auth::get_notifications, auth::update_notifications))
         .routes(operations!(auth::unsubscribe))
@@ -54,6 +69,7 @@ pub(crate) fn all(listed: Listed) -> Listed {
             organization::update_organization,
             organization::delete_organization
         ))
+        .routes(operations!(sign_in_policy::get_sign_in_policy, sign_in_policy::update_sign_in_policy))
         .routes(operations!(api_keys::list_api_keys, api_keys::create_api_key))
         .routes(operations!(api_keys::list_available_scopes))
         .routes(operations!(api_keys::revoke_api_key))
@@ -61,6 +77,8 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(members::create_members))
         .routes(operations!(members::invite_member))
         .routes(operations!(members::get_member, members::update_member, members::delete_member))
+        .routes(operations!(sign_in_policy::sign_out_member))
+        .routes(operations!(second_factors::reset_second_factor))
         .routes(operations!(inbox::list_inbox))
         .routes(operations!(inbox::mark_inbox))
         .routes(operations!(chat_channels::list_chat_channels, chat_channels::create_chat_channel))

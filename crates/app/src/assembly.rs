@@ -36,7 +36,9 @@ use crate::files::downloads::Downloads;
 use crate::files::removal::Removal;
 use crate::files::sweep::Sweep;
 use crate::housekeeping::Housekeeping;
+use crate::identity::mfa_required::MfaRequired;
 use crate::identity::organizations;
+use crate::identity::passkeys::RelyingParty;
 use crate::identity::password_reset::PasswordReset;
 use crate::identity::sign_in_failure::SignInFailure;
 use crate::notices::chat::ChatMessage;
@@ -80,6 +82,7 @@ static JOBS: Jobs = Jobs {
         kind_of::<Mail>(),
         kind_of::<PasswordReset>(),
         kind_of::<SignInFailure>(),
+        kind_of::<MfaRequired>(),
         kind_of::<AccountEntry>(),
         kind_of::<AutomationRun>(),
         kind_of::<EventRuns>(),
@@ -109,6 +112,7 @@ pub struct Settings {
     /// The public URL, without a trailing slash.
     pub public_url: String,
     pub session_lifetime: Duration,
+    pub session_max_age: Duration,
     pub session_idle: Duration,
     pub invitation_lifetime: Duration,
     pub reset_lifetime: Duration,
@@ -148,6 +152,7 @@ impl Ctx {
             .with(&JOBS)
             .with(QueueClock::default())
             .with(Attempts::default())
+            .with(RelyingParty::new(&settings.public_url))
             .with(Refusals::default())
             .with(Runner::new(settings.runner))
             .with(Stamping::new(settings.stamper))
@@ -168,6 +173,7 @@ impl Ctx {
             settings: CoreSettings {
                 public_url: settings.public_url,
                 session_lifetime: settings.session_lifetime,
+                session_max_age: settings.session_max_age,
                 session_idle: settings.session_idle,
                 invitation_lifetime: settings.invitation_lifetime,
                 reset_lifetime: settings.reset_lifetime,

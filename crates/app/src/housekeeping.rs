@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use attestry_storage::{
-    idempotency, inbox, jobs, password_resets, portals, sessions, sign_ins, trust_access,
+    idempotency, inbox, jobs, password_resets, portals, second_factors, sessions, sign_ins, tickets,
+    trust_access,
 };
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ async fn tidy_up(ctx: &Ctx) -> Result<Outcome, Failure> {
         .write(async move |t| {
             sessions::delete_expired(t, now, idle_since).await?;
             password_resets::delete_expired(t, now).await?;
+            second_factors::delete_pending(t, now.minus(EVERY)).await?;
+            tickets::delete_expired(t, now).await?;
             sign_ins::delete_expired(t, now.minus(EVERY)).await?;
             idempotency::delete_expired(t, now.minus(RESPONSE_RETENTION)).await?;
             jobs::delete_failed(t, now.minus(FAILED_JOB_RETENTION)).await?;

@@ -9,6 +9,7 @@ use attestry_domain::Parse;
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::identity::notices::NoticesPatch;
 use attestry_domain::identity::sessions::Session;
+use attestry_domain::identity::sign_in::SignInMethod;
 use attestry_domain::text::Password;
 use attestry_domain::words::Department;
 use futures_util::FutureExt;
@@ -154,6 +155,9 @@ async fn wants_no_mail(story: &mut Story, key: &'static str) -> Result<()> {
         ip: None,
         user_agent: None,
         confirmed_at: now,
+        method: SignInMethod::Password,
+        second_factor: None,
+        longest_gap: 0,
     };
     let none = NoticesPatch {
         assigned: Some(false),

@@ -82,6 +82,8 @@ permissions! {
     MemberUpdate "member:update" "Change people's roles and details, and bring them back"
     MemberDelete "member:delete" "Deactivate people"
     OwnerManage "owner:manage" "Make, change and deactivate owners"
+    IdentityRead "identity:read" "See how people may sign in"
+    IdentityUpdate "identity:update" "Set how people may sign in"
     ApiKeyRead "api-key:read" "See the API keys"
     ApiKeyCreate "api-key:create" "Make API keys"
     ApiKeyDelete "api-key:delete" "Revoke API keys"
@@ -250,13 +252,13 @@ impl Role {
         use Permission as P;
         match self {
             Self::Owner => Permissions::all(),
-            Self::Admin => {
-                Permissions::all().without([P::OrganizationDelete, P::OwnerManage].into_iter().collect())
-            }
+            Self::Admin => Permissions::all()
+                .without([P::OrganizationDelete, P::OwnerManage, P::IdentityUpdate].into_iter().collect()),
             Self::Auditor => [
                 P::OrganizationRead,
                 P::ProfileRead,
                 P::MemberRead,
+                P::IdentityRead,
                 P::AuditRead,
                 P::RiskRead,
                 P::VendorRead,

@@ -210,6 +210,7 @@ kinds! {
     Member MemberId "mem" "member"
     ApiKey ApiKeyId "apk" "API key"
     Session SessionId "ses" "session"
+    Passkey PasskeyId "psk" "passkey"
     Invitation InvitationId "inv" "invitation"
     Risk RiskId "rsk" "risk"
     Vendor VendorId "vnd" "vendor"

@@ -210,6 +210,7 @@ fn open_in(world: Dependencies, config: &Config, port: Option<u16>) -> Result<Ct
     let settings = Settings {
         public_url: public_url(config, port),
         session_lifetime: config.session_lifetime,
+        session_max_age: config.session_max_age,
         session_idle: config.session_idle,
         invitation_lifetime: config.invitation_lifetime,
         reset_lifetime: config.reset_lifetime,

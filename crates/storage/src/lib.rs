@@ -28,6 +28,7 @@ pub mod journal;
 pub mod members;
 pub mod notices;
 pub mod organizations;
+pub mod passkeys;
 pub mod password_resets;
 pub mod policies;
 pub mod portals;
@@ -36,11 +37,14 @@ pub mod risk_criteria;
 mod risks;
 pub mod runs;
 pub mod schema;
+pub mod second_factors;
 pub mod secrets;
 pub mod sessions;
+pub mod sign_in_policies;
 pub mod sign_ins;
 pub mod soa;
 pub mod tasks;
+pub mod tickets;
 pub mod trust_access;
 pub mod users;
 mod vendors;
@@ -77,6 +81,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("members", members::statements()),
         ("notices", notices::statements()),
         ("organizations", organizations::statements()),
+        ("passkeys", passkeys::statements()),
         ("password_resets", password_resets::statements()),
         ("policies", [attestry_domain::policies::Policy::sql().texts(), policies::statements()].concat()),
         ("portals", portals::statements()),
@@ -85,12 +90,15 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("risks", attestry_domain::registers::risks::Risk::sql().texts()),
         ("risk_criteria", risk_criteria::statements()),
         ("runs", runs::statements()),
+        ("second_factors", second_factors::statements()),
         ("secrets", secrets::statements()),
         ("sessions", sessions::statements()),
+        ("sign_in_policies", sign_in_policies::statements()),
         ("sign_ins", sign_ins::statements()),
         ("soa", soa::statements()),
         ("task register", attestry_domain::tasks::Task::sql().texts()),
         ("tasks", tasks::statements()),
+        ("tickets", tickets::statements()),
         ("trust_access", trust_access::statements()),
         ("users", users::statements()),
         ("vendors", attestry_domain::registers::vendors::Vendor::sql().texts()),

@@ -1,16 +1,17 @@
 //! Members, always with their users.
 
 use attestry_db::{Error, Tx, Value};
-use attestry_domain::Zone;
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::any_of::AnyOf;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
+use attestry_domain::identity::sign_in::Demands;
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::row::Row;
 use attestry_domain::text::Name;
+use attestry_domain::{Time, Zone};
 
-use crate::sql::{Columns, contains, id, page_params, read_page};
+use crate::sql::{Columns, contains, id, page_params, read_page, time};
 use crate::table::{any_of, read, select};
 
 macro_rules! people {
@@ -25,8 +26,19 @@ macro_rules! narrowed {
             " WHERE m.org_id = $1 AND (CAST($2 AS BOOLEAN) IS NULL OR m.is_active = $2)",
             " AND (CAST($3 AS TEXT) IS NULL OR REPLACE($3, '\n' || m.role || '\n', '') <> $3)",
             " AND (CAST($4 AS TEXT) IS NULL OR $4 LIKE '%,' || m.department || ',%')",
-            " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')"
+            " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')",
+            " AND (CAST($6 AS BOOLEAN) IS NULL OR (u.second_factor_since IS NOT NULL) = $6)"
         )
+    };
+}
+
+macro_rules! standing {
+    ($rest:literal) => {
+        select::<Standing>(concat!(
+            "members m JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = m.org_id",
+            " LEFT JOIN sign_in_policies p ON p.org_id = m.org_id WHERE m.user_id = $1 AND o.deleted_at IS NULL",
+            $rest
+        ))
     };
 }
 
@@ -37,7 +49,8 @@ statements! {
     ROLES = "SELECT DISTINCT role FROM members WHERE org_id = $1";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
-    MEMBERSHIP = "SELECT m.id, m.role, m.is_active, o.time_zone FROM members m JOIN organizations o ON o.id = m.org_id WHERE m.org_id = $1 AND m.user_id = $2 AND o.deleted_at IS NULL";
+    SIGN_OUT = "UPDATE members SET signed_out_at = $3 WHERE org_id = $1 AND id = $2";
+    WITHOUT_SECOND_FACTOR = "SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL";
     ;
     tables
     MEMBERS: Member = "members" {}
@@ -46,6 +59,9 @@ statements! {
     GET = people!(" WHERE m.org_id = $1 AND m.id = $2");
     LOCK = people!(" WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
     LOCK_BY_USER = people!(" WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
+    PEOPLE_WITHOUT_SECOND_FACTOR = people!(" WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL");
+    STANDING = standing!(" AND m.org_id = $2");
+    STANDINGS = standing!("");
     OF_USER = select::<Membership>("members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id");
     ;
     pages
@@ -84,7 +100,7 @@ async fn conditions<'a>(
     scope: &Scope,
     filter: &'a MemberFilter,
 ) -> Result<Vec<Value<'a>>, Error> {
-    let MemberFilter { is_active, includes_inactive, role, department, q } = filter;
+    let MemberFilter { is_active, includes_inactive, role, department, has_second_factor, q } = filter;
     let roles = match role {
         Some(any) => Some(with_role(t, scope, any).await?),
         None => None,
@@ -98,6 +114,7 @@ async fn conditions<'a>(
         Value::from(roles),
         any_of(department.as_ref()),
         Value::from(q.as_deref().map(contains)),
+        has_second_factor.map_or(Value::Null, Value::Bool),
     ])
 }
 
@@ -134,9 +151,10 @@ pub async fn list(
     filter: &MemberFilter,
     page: &PageRequest<MemberSort>,
 ) -> Result<Page<Person>, Error> {
-    let MemberFilter { is_active, includes_inactive, role, department, q } = filter;
+    let MemberFilter { is_active, includes_inactive, role, department, has_second_factor, q } = filter;
     let of_one_kind = is_active.is_some() || !includes_inactive;
-    let whole = of_one_kind && role.is_none() && department.is_none() && q.is_none();
+    let whole =
+        of_one_kind && role.is_none() && department.is_none() && has_second_factor.is_none() && q.is_none();
     // Without the optional conditions, both query planners choose the fast plan.
     let sql = match page.sort {
         MemberSort::CreatedAt if whole => &WHOLE_BY_ID,
@@ -180,14 +198,47 @@ pub async fn of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<Membership>, Error>
     t.all(*OF_USER, &[id(user)], read).await
 }
 
-/// Returns a user's membership in an organization, for the authentication of a session.
-pub async fn membership(
+/// A user's membership in one organization, for the authentication of a session.
+#[derive(Clone, Debug, Row)]
+pub struct Standing {
+    #[row(column = "m.id")]
+    pub member: MemberId,
+    #[row(column = "m.org_id")]
+    pub organization: OrganizationId,
+    #[row(column = "m.role")]
+    pub role: Roles,
+    #[row(column = "m.is_active")]
+    pub is_active: bool,
+    #[row(column = "o.time_zone")]
+    pub zone: Zone,
+    #[row(flatten)]
+    pub demands: Demands,
+}
+
+pub async fn standing(
     t: &Tx<'_>,
     organization: OrganizationId,
     user: UserId,
-) -> Result<Option<(MemberId, Roles, bool, Zone)>, Error> {
-    t.opt(MEMBERSHIP, &[id(organization), id(user)], |row| {
-        Ok((row.parse(0)?, Roles::stored(row.text(1)?), row.bool(2)?, row.parse(3)?))
-    })
-    .await
+) -> Result<Option<Standing>, Error> {
+    t.opt(*STANDING, &[id(user), id(organization)], read).await
+}
+
+/// A user's memberships in all organizations, active or not.
+pub async fn standings(t: &Tx<'_>, user: UserId) -> Result<Vec<Standing>, Error> {
+    t.all(*STANDINGS, &[id(user)], read).await
+}
+
+/// Invalidates the sessions of a member in the organization that began before `at`.
+pub async fn sign_out(t: &Tx<'_>, scope: &Scope, member: MemberId, at: Time) -> Result<(), Error> {
+    t.execute(SIGN_OUT, &[id(scope.organization()), id(member), time(at)]).await.map(|_| ())
+}
+
+/// The active members whose accounts have no second factor.
+pub async fn people_without_second_factor(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
+    t.all(*PEOPLE_WITHOUT_SECOND_FACTOR, &[id(scope.organization())], read).await
+}
+
+/// Counts the active members whose accounts have no second factor.
+pub async fn without_second_factor(t: &Tx<'_>, scope: &Scope) -> Result<i64, Error> {
+    t.one(WITHOUT_SECOND_FACTOR, &[id(scope.organization())], |row| row.int(0)).await
 }

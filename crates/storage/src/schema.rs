@@ -23,6 +23,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     8 "portals" "0008_portals.sql"
     9 "programmes" "0009_programmes.sql"
     10 "inbox" "0010_inbox.sql"
+    11 "sign_in" "0011_sign_in.sql"
 };
 
 /// The relation of a table's rows to an organization.
@@ -101,6 +102,11 @@ pub const TABLES: &[Table] = tables! {
     "comments" ToOne
     "attachments" ToOne
     "sessions" ToNone
+    "sign_in_policies" ToOne
+    "totp_secrets" ToNone
+    "recovery_codes" ToNone
+    "passkeys" ToNone
+    "used_tickets" ToNone
     "invitations" ToOne
     "password_resets" ToNone
     "sign_in_failures" ToNone

@@ -12,6 +12,7 @@ use crate::table::{read, select};
 statements! {
     GET = "SELECT s.sealed, i.value FROM secrets s, instance i WHERE s.org_id = $1 AND s.name = $2 AND i.name = 'secrets_key'";
     LOCK_KEY = "SELECT value FROM instance WHERE name = 'secrets_key' FOR UPDATE";
+    KEY = "SELECT value FROM instance WHERE name = 'secrets_key'";
     NEW_KEY = "INSERT INTO instance (name, value) VALUES ('secrets_key', $1) ON CONFLICT (name) DO NOTHING";
     SET_KEY = "UPDATE instance SET value = $1 WHERE name = 'secrets_key'";
     SET = "INSERT INTO secrets (org_id, name, sealed, created_at, updated_at) VALUES ($1, $2, $3, $4, $4) ON CONFLICT (org_id, name) DO UPDATE SET sealed = $3, updated_at = $4 RETURNING created_at";
@@ -43,6 +44,11 @@ pub async fn get(t: &Tx<'_>, scope: &Scope, name: &str) -> Result<Option<(Vec<u8
 /// Locks and returns the stored form of the key of all secrets. Runs before a scope exists.
 pub async fn lock_key(t: &Tx<'_>) -> Result<Option<String>, Error> {
     t.opt(LOCK_KEY, &[], |row| row.text(0)).await
+}
+
+/// Returns the stored form of the key of all secrets.
+pub async fn key(t: &Tx<'_>) -> Result<Option<String>, Error> {
+    t.opt(KEY, &[], |row| row.text(0)).await
 }
 
 /// Stores the first key, unless there is one.

@@ -168,6 +168,7 @@ pub enum Conflict {
     EmailTaken,
     FriendlyUrlTaken,
     DomainTaken,
+    PasskeyKnown,
 }
 
 /// PostgreSQL's constraint name, SQLite's columns, the meaning.
@@ -176,6 +177,7 @@ const CONFLICTS: &[(&str, &str, Conflict)] = &[
     ("users_email_key", "users.email_key", Conflict::EmailTaken),
     ("portals_friendly_url", "portals.friendly_url", Conflict::FriendlyUrlTaken),
     ("portals_domain", "portals.domain", Conflict::DomainTaken),
+    ("passkeys_credential", "passkeys.credential_id", Conflict::PasskeyKnown),
 ];
 
 impl Conflict {

@@ -238,25 +238,11 @@ async fn a_key_cannot_touch_an_account(app: &TestApp) {
 async fn sessions_slide_and_end_when_idle(app: &TestApp) {
     let token = app.sign_in("ada@example.com").await;
     let call = || app.call("GET", "/v1/people").session(&token, &app.home.organization);
-    tokio::spawn(attestry_app::identity::principals::write_touches(app.ctx.clone()));
+    app.write_touches();
     for _ in 0..4 {
         app.clock.advance(Duration::from_hours(11));
         call().send().await.expect(200);
-        // The last use is written in the background: wait for it.
-        let (ctx, now) = (app.ctx.clone(), app.ctx.now());
-        loop {
-            let token_hash = attestry_domain::hash::sha256(token.as_bytes());
-            let (session, _) = ctx
-                .db
-                .read(async move |t| attestry_storage::sessions::find(t, &token_hash).await)
-                .await
-                .expect("read")
-                .expect("there");
-            if session.last_seen_at == now {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
+        app.used(&token).await;
     }
     app.clock.advance(Duration::from_hours(13));
     call().send().await.problem(401, "invalid_session");

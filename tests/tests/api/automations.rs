@@ -412,7 +412,7 @@ async fn secrets_are_used_and_never_shown(app: &TestApp) {
     assert_eq!((&done["logs"][1], &done["logs"][2]), (&json!("reversed ***"), &json!("base64 ***")));
     assert_eq!(done["output"], json!({"***": ["***", "***", "***"]}));
     // A key rotation does not change the secret.
-    assert_eq!(attestry_app::automations::secrets::rotate_key(&app.ctx).await.expect("a new key"), 1);
+    assert_eq!(attestry_app::core::data_key::rotate(&app.ctx).await.expect("a new key"), 1);
     assert_eq!(run(app, &own).await["status"], "COMPLETED");
     // The secret appears in no response, journal entry, file or table.
     let file = app

@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attestry_domain::journal::feed::VISIBILITY_RULES;
+use attestry_tests::authenticator::code_at;
 use attestry_tests::{Call, Tenant, TestApp, both, id};
 use serde_json::{Value, json};
 
-use crate::portal;
+use crate::second_factors::{challenge, enrol};
+use crate::{passkeys, portal};
 
 /// The operations that need no credentials. An addition must be intentional.
 const PUBLIC: &[(&str, &str)] = &[
@@ -19,6 +22,9 @@ const PUBLIC: &[(&str, &str)] = &[
     ("get", "/v1/setup"),
     ("post", "/v1/setup"),
     ("post", "/v1/auth/login"),
+    ("post", "/v1/auth/login/second-factor"),
+    ("post", "/v1/auth/passkeys/sign-in-options"),
+    ("post", "/v1/auth/passkeys/sign-in"),
     ("post", "/v1/auth/forgot-password"),
     ("post", "/v1/auth/reset-password"),
     ("get", "/v1/auth/invitation"),
@@ -111,11 +117,19 @@ const ENTRIES: &[(&str, Option<i64>)] = &[
     ("save_soa_answer", Some(2)),
     // The agreement, its request, and the grant.
     ("sign_nda", Some(3)),
+    // The secret waits for its first code, and a ceremony for its answer.
+    ("start_passkey_confirmation", Some(0)),
+    ("start_passkey_registration", Some(0)),
+    ("start_passkey_sign_in", Some(0)),
+    ("start_totp", Some(0)),
     // One for each record.
     ("start_programme", None),
     ("undo_programme", None),
     ("verify_nda_file", Some(0)),
 ];
+
+/// The number of the next authenticator.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// The address of a chat channel, where nothing listens.
 const CHAT: &str = "http://127.0.0.1:9/hooks/abcdefghijklmnop";
@@ -235,6 +249,8 @@ fn replace(value: &mut Value, ids: &BTreeMap<String, String>, owner: &str) {
 pub(crate) struct Things<'a> {
     app: &'a TestApp,
     tenant: &'a Tenant,
+    /// The number of its authenticator.
+    number: usize,
     /// By the operation that creates them.
     ids: BTreeMap<&'static str, String>,
 }
@@ -242,7 +258,7 @@ pub(crate) struct Things<'a> {
 impl<'a> Things<'a> {
     pub(crate) async fn of(app: &'a TestApp, tenant: &'a Tenant) -> Self {
         portal::publish(app, tenant).await;
-        Self { app, tenant, ids: BTreeMap::new() }
+        Self { app, tenant, number: NEXT.fetch_add(1, Ordering::Relaxed), ids: BTreeMap::new() }
     }
 
     /// Returns the id of an entity. `collection` is the path that contains it; `None` if a body names it.
@@ -351,6 +367,46 @@ impl<'a> Things<'a> {
         Some(format!("{}\n{}\n", creation.required.join(","), values.join(",")))
     }
 
+    /// Returns the session and the body of a step of a sign-in or an enrolment, whose example no account can send.
+    async fn ceremony(&self, operation: &Operation) -> Option<(Option<String>, Option<Value>)> {
+        let (app, tenant) = (self.app, self.tenant);
+        let mut laptop = passkeys::authenticator(self.number);
+        Some(match operation.id.as_str() {
+            "activate_totp" => {
+                let token = app.sign_in(&tenant.email).await;
+                let start = app.call("POST", "/v1/auth/totp").session(&token, &tenant.organization);
+                let secret = start.send().await.expect(201)["secret"].clone();
+                let code = code_at(secret.as_str().expect("a secret"), app.ctx.now());
+                (Some(token), Some(json!({"code": code})))
+            }
+            "remove_totp" | "renew_recovery_codes" => {
+                (Some(enrol(app, tenant, &tenant.email).await.token), None)
+            }
+            "login_with_code" => {
+                let owner = enrol(app, tenant, &tenant.email).await;
+                let challenge = challenge(app, &tenant.email).await;
+                (None, Some(json!({"challenge": challenge, "code": owner.next_code(app)})))
+            }
+            "add_passkey" => {
+                let token = app.sign_in(&tenant.email).await;
+                let body = passkeys::registration(app, tenant, &token, &mut laptop).await;
+                (Some(token), Some(body))
+            }
+            "sign_in_with_passkey" => {
+                let token = app.sign_in(&tenant.email).await;
+                passkeys::add(app, tenant, &token, &mut laptop).await;
+                (None, Some(passkeys::answer(app, &mut laptop).await))
+            }
+            "confirm_with_passkey" => {
+                let token = app.sign_in(&tenant.email).await;
+                passkeys::add(app, tenant, &token, &mut laptop).await;
+                let body = passkeys::confirmation(app, tenant, &token, &mut laptop).await;
+                (Some(token), Some(body))
+            }
+            _ => return None,
+        })
+    }
+
     /// Leads to the state that an operation needs, and returns its request.
     async fn prepare(&mut self, operation: &Operation) -> Call<'a> {
         if let Some((_, step)) = STEPS.iter().find(|(id, _)| *id == operation.id) {
@@ -365,14 +421,18 @@ impl<'a> Things<'a> {
         let needs_token =
             operation.path.contains("{token}") || operation.details["example"].get("token").is_some();
         let token = if needs_token { self.mailed_token().await } else { None };
-        let body = self.body(operation, token.as_deref()).await;
         let path = self.path_with(operation, token.as_deref()).await;
         let call = self.app.call(&operation.method, &path);
-        let call = match operation.details.get("x-session") {
-            Some(_) => {
-                let token = self.app.sign_in(&self.tenant.email).await;
-                call.session(&token, &self.tenant.organization)
+        let (session, body) = match self.ceremony(operation).await {
+            Some(begun) => begun,
+            None => {
+                let body = self.body(operation, token.as_deref()).await;
+                let is_own = operation.details.get("x-session").is_some();
+                (if is_own { Some(self.app.sign_in(&self.tenant.email).await) } else { None }, body)
             }
+        };
+        let call = match session {
+            Some(token) => call.session(&token, &self.tenant.organization),
             None => call.key(&self.tenant.key),
         };
         match (body, Self::table(operation)) {

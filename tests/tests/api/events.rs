@@ -257,7 +257,9 @@ async fn a_key_is_told_of_what_its_scopes_show(app: &TestApp) {
 async fn a_stream_ends_with_its_credential(app: &TestApp) {
     let hours = |hours| app.clock.advance(Duration::from_hours(hours));
     let person = |member: &Value| format!("/v1/people/{}", id(member));
-    for (number, how) in ["signed out", "another role", "deactivated", "idle"].into_iter().enumerate() {
+    for (number, how) in
+        ["signed out", "signed out here", "another role", "deactivated", "idle"].into_iter().enumerate()
+    {
         let email = format!("eve{number}@example.com");
         let eve = app.member(&app.home, &email, "admin").await;
         let token = app.sign_in(&email).await;
@@ -265,6 +267,10 @@ async fn a_stream_ends_with_its_credential(app: &TestApp) {
         let mut stream = Stream::open(session("GET", EVENTS)).await;
         match how {
             "signed out" => drop(session("POST", "/v1/auth/logout").send().await.expect(200)),
+            "signed out here" => {
+                let path = format!("{}/sign-out", person(&eve));
+                app.call("POST", &path).key(&app.home.key).send().await.expect(200);
+            }
             "another role" => {
                 app.patch(&person(&eve), &json!({"role": "auditor"})).send().await.expect(200);
             }

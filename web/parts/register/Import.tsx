@@ -1,6 +1,7 @@
 import { Alert, Button, Modal, Select, Table } from '@mantine/core';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client';
+import { orgFetch } from '../../api/demands';
 import { saveResponse } from '../../api/download';
 import { organization } from '../../api/organization';
 import { usePeople } from '../../api/people';
@@ -70,7 +71,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
   /** The server reads a workbook; from then on its sheet is a table like any other. */
   async function workbook(file: File, sheet?: string): Promise<Table_> {
     const query = sheet ? `?${new URLSearchParams({ sheet })}` : '';
-    const response = await fetch(`${d.path}/import/preview${query}`, {
+    const response = await orgFetch(`${d.path}/import/preview${query}`, {
       method: 'POST',
       headers: { 'Content-Type': XLSX, 'X-Organization-Id': organization() ?? '' },
       body: file,
@@ -139,7 +140,7 @@ export function Import({ d, onClose }: { d: Imported; onClose: () => void }) {
     setProblem(undefined);
     try {
       const { rows } = table;
-      const response = await fetch(`${d.path}/import?dryRun=${dryRun}`, {
+      const response = await orgFetch(`${d.path}/import?dryRun=${dryRun}`, {
         method: 'POST',
         headers: { 'Content-Type': 'text/csv', 'X-Organization-Id': organization() ?? '' },
         body: renamed(

@@ -9,6 +9,9 @@ if (typeof window !== 'undefined') {
     constructor(input: RequestInfo | URL, { signal: _, ...options }: RequestInit = {}) {
       super(typeof input === 'string' ? new URL(input, 'http://localhost') : input, options);
     }
+    override clone() {
+      return new globalThis.Request(super.clone());
+    }
   };
   window.matchMedia ??= (query) =>
     ({

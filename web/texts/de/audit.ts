@@ -139,6 +139,10 @@ export const audit: Texts['audit'] = {
     user: 'Konto',
     'user-notifications': 'Benachrichtigungen',
     session: 'Sitzung',
+    passkey: 'Passkey',
+    totp: 'Authenticator-App',
+    recovery_codes: 'Wiederherstellungscodes',
+    sign_in_policy: 'Anmelderichtlinie',
     api_key: 'API-Schlüssel',
     secret: 'Geheimnis',
     'automation-hosts': 'Erlaubte Hosts',
@@ -164,7 +168,7 @@ export const audit: Texts['audit'] = {
   actions: {
     'session.created': 'Angemeldet',
     'session.ended': 'Abgemeldet',
-    'session.confirmed': 'Passwort erneut eingegeben',
+    'session.confirmed': 'Identität bestätigt',
     'access.refused': 'Anfrage abgewiesen',
   },
   verbs: {

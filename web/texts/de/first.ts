@@ -2,6 +2,7 @@
 import { gate } from './gate';
 import { home } from './home';
 import { inbox } from './inbox';
+import { security } from './security';
 import { shared } from './shared';
 
-export default { ...shared, gate, home, inbox };
+export default { ...shared, gate, home, inbox, security };

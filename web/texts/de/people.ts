@@ -16,6 +16,7 @@ export const people: Texts['people'] = {
     createdAt: 'Hinzugefügt',
   },
   fields: {
+    secondFactor: 'Zweiter Faktor',
     email: 'E-Mail',
     role: 'Rollen',
     department: 'Abteilung',
@@ -66,6 +67,17 @@ export const people: Texts['people'] = {
   withdrawText: 'Der gesendete Link wird ungültig. Sie können die Person erneut einladen.',
   withdrawn: (email) => `Einladung an ${email} zurückgezogen`,
   copyLinkOf: (email) => `Einladungslink für ${email} kopieren`,
+  factor: { some: 'Eingerichtet', none: 'Kein zweiter Faktor', missing: 'Fehlt' },
+  signOut: 'Hier abmelden',
+  signOutAsk: (name) => `${name} in dieser Organisation abmelden?`,
+  signOutText:
+    'Die Person muss sich auf allen Geräten erneut anmelden, bevor sie hier weiterarbeiten kann. Ihre anderen Organisationen sind nicht betroffen.',
+  signedOut: (name) => `${name} ist hier abgemeldet`,
+  resetFactor: 'Zweiten Faktor zurücksetzen',
+  resetFactorAsk: (name) => `Zweiten Faktor von ${name} zurücksetzen?`,
+  resetFactorText:
+    'Authenticator-App, Wiederherstellungscodes und Passkeys der Person werden entfernt, und alle ihre Sitzungen enden. Sie meldet sich nur mit dem Passwort an, wird per E-Mail darüber informiert und kann einen neuen zweiten Faktor hinzufügen. Vergewissern Sie sich, dass wirklich sie darum gebeten hat.',
+  factorReset: (name) => `Der zweite Faktor von ${name} ist zurückgesetzt`,
   own: 'Das ist Ihr eigener Eintrag. Administratoren und Auditoren sehen alle Personen.',
   verbs: {
     'member.created': 'hat die Person hinzugefügt',

@@ -15,6 +15,7 @@ type Shared = Omit<
   | 'plan'
   | 'policies'
   | 'risks'
+  | 'security'
   | 'settings'
   | 'soa'
   | 'tasks'
@@ -241,6 +242,23 @@ export const shared: Shared = {
     home: 'Zur Startseite',
     crash: 'Auf dieser Seite ist ein Fehler aufgetreten. Was gespeichert war, bleibt erhalten.',
     reload: 'Seite neu laden',
+    codes: {
+      reauthentication_required:
+        'Diese Organisation verlangt eine neue Anmeldung oder eine Bestätigung mit einem zweiten Faktor.',
+      confirmation_required: 'Bestätigen Sie, dass Sie es sind, und versuchen Sie es erneut.',
+      invalid_second_factor: 'Der Code ist falsch, wurde bereits verwendet oder ist zu alt.',
+      ceremony_expired: 'Das hat zu lange gedauert. Beginnen Sie erneut.',
+      totp_active: 'Ihr Konto hat bereits eine Authenticator-App. Entfernen Sie sie, bevor Sie eine andere einrichten.',
+      second_factor_mandatory:
+        'Eine Ihrer Organisationen verlangt einen zweiten Faktor, und dies ist Ihr letzter. Fügen Sie zuerst einen anderen hinzu.',
+      passkey_known: 'Dieser Passkey wird bereits verwendet.',
+      too_many_passkeys: 'Sie haben 20 Passkeys, mehr sind nicht möglich. Entfernen Sie zuerst einen.',
+      passkeys_unavailable: 'Passkeys brauchen eine Adresse mit Domainnamen und HTTPS oder localhost.',
+      account_not_managed:
+        'Diese Person ist auch in einer anderen Organisation aktiv. Nur sie selbst oder der Betreiber des Servers kann den zweiten Faktor zurücksetzen.',
+      would_lock_you_out:
+        'Sie haben sich ohne zweiten Faktor angemeldet und würden sich selbst aussperren. Fügen Sie unter „Ihr Konto“ einen hinzu und versuchen Sie es erneut.',
+    },
     requestId: (id) => `Anfrage ${id}`,
     fields: {
       required: 'Pflichtangabe',
@@ -283,6 +301,25 @@ export const shared: Shared = {
     password: 'Passwort',
     button: 'Anmelden und fortfahren',
     other: 'Anderes Konto verwenden',
+  },
+  again: {
+    titles: {
+      mfa_required: 'Mit zweitem Faktor bestätigen',
+      mfa_enrolment: 'Zweiten Faktor hinzufügen',
+      idle: 'Erneut anmelden',
+      too_old: 'Erneut anmelden',
+    },
+    texts: {
+      mfa_required: (organization) => `${organization} verlangt einen zweiten Faktor; Sie haben sich ohne ihn angemeldet.`,
+      mfa_enrolment: (organization) => `${organization} verlangt einen zweiten Faktor; Ihr Konto hat noch keinen.`,
+      idle: (organization) => `${organization} beendet den Zugang nach einer Zeit ohne Aktivität.`,
+      too_old: (organization) => `${organization} verlangt eine neue Anmeldung.`,
+    },
+    kept: 'Ihre Eingaben sind noch da.',
+    elsewhere:
+      'Ihr zweiter Faktor ist ein Passkey, den dieser Browser hier nicht verwenden kann. Nutzen Sie einen anderen Browser oder ein anderes Gerät.',
+    recovery: 'Mit Wiederherstellungscode anmelden',
+    signIn: 'Erneut anmelden',
   },
   verbs: {
     created: 'hat den Eintrag angelegt',

@@ -134,6 +134,10 @@ export const audit = {
     user: 'Account',
     'user-notifications': 'Notices',
     session: 'Session',
+    passkey: 'Passkey',
+    totp: 'Authenticator app',
+    recovery_codes: 'Recovery codes',
+    sign_in_policy: 'Sign-in policy',
     api_key: 'API key',
     secret: 'Secret',
     'automation-hosts': 'Allowed hosts',
@@ -160,7 +164,7 @@ export const audit = {
   actions: {
     'session.created': 'Signed in',
     'session.ended': 'Signed out',
-    'session.confirmed': 'Gave the password again',
+    'session.confirmed': 'Confirmed their identity',
     'access.refused': 'Refused a request',
   } as Record<string, string>,
   verbs: {

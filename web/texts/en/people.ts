@@ -14,6 +14,7 @@ export const people = {
     createdAt: 'Added',
   },
   fields: {
+    secondFactor: 'Second factor',
     email: 'E-mail',
     role: 'Roles',
     department: 'Department',
@@ -64,6 +65,17 @@ export const people = {
   withdrawText: 'The link that was sent stops working. You can invite them again.',
   withdrawn: (email: string) => `Invitation for ${email} withdrawn`,
   copyLinkOf: (email: string) => `Copy the invitation link for ${email}`,
+  factor: { some: 'Set up', none: 'No second factor', missing: 'Missing' },
+  signOut: 'Sign out here',
+  signOutAsk: (name: string) => `Sign ${name} out of this organization?`,
+  signOutText:
+    'On all their devices, they must sign in again before they can go on here. Their other organizations are not affected.',
+  signedOut: (name: string) => `${name} is signed out here`,
+  resetFactor: 'Reset second factor',
+  resetFactorAsk: (name: string) => `Reset the second factor of ${name}?`,
+  resetFactorText:
+    'Their authenticator app, recovery codes and passkeys are removed, and all their sessions end. They sign in with the password alone, get an e-mail about it, and can add a new second factor. Make sure that it is really them who asked.',
+  factorReset: (name: string) => `The second factor of ${name} is reset`,
   own: 'This is your own entry. Administrators and auditors see everyone.',
   verbs: {
     'member.created': 'added them',

@@ -219,6 +219,23 @@ export const shared = {
     home: 'Go to the home page',
     crash: 'Something in this page failed. What was saved is safe.',
     reload: 'Load the page again',
+    /** The server's problems that users can meet, by their codes. */
+    codes: {
+      reauthentication_required: 'This organization asks you to sign in again or to confirm with a second factor.',
+      confirmation_required: 'Confirm that it is you, then try again.',
+      invalid_second_factor: 'The code is wrong, was used already, or is too old.',
+      ceremony_expired: 'This took too long. Start again.',
+      totp_active: 'Your account already has an authenticator app. Remove it before you set up another one.',
+      second_factor_mandatory:
+        'One of your organizations requires a second factor, and this is your last one. Add another one first.',
+      passkey_known: 'This passkey is already in use.',
+      too_many_passkeys: 'You have 20 passkeys, which is the maximum. Remove one first.',
+      passkeys_unavailable: 'Passkeys need an address with a domain name and HTTPS, or localhost.',
+      account_not_managed:
+        'This person is also active in another organization. Only they or the operator of the server can reset it.',
+      would_lock_you_out:
+        'You signed in without a second factor, so you would lock yourself out. Add one under “Your account”, then try again.',
+    } as Record<string, string>,
     requestId: (id: string) => `Request ${id}`,
     fields: {
       required: 'Is required',
@@ -261,6 +278,25 @@ export const shared = {
     password: 'Password',
     button: 'Sign in and go on',
     other: 'Use another account',
+  },
+  /** Over the page, when an organization demands more of a session. */
+  again: {
+    titles: {
+      mfa_required: 'Confirm with your second factor',
+      mfa_enrolment: 'Add a second factor',
+      idle: 'Sign in again',
+      too_old: 'Sign in again',
+    },
+    texts: {
+      mfa_required: (organization: string) => `${organization} requires a second factor, and you signed in without one.`,
+      mfa_enrolment: (organization: string) => `${organization} requires a second factor, and your account has none yet.`,
+      idle: (organization: string) => `${organization} ends access after a time without activity.`,
+      too_old: (organization: string) => `${organization} requires a new sign-in.`,
+    },
+    kept: 'What you typed is still here.',
+    elsewhere: 'Your second factor is a passkey, which this browser cannot use here. Use another browser or device.',
+    recovery: 'Sign in with a recovery code',
+    signIn: 'Sign in again',
   },
   /** What somebody did, by the last word of an action of the audit log. */
   verbs: {

@@ -9,6 +9,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{AuthType, Permission, Roles};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::notices::{Notices, NoticesPatch};
+use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod, Unmet};
 use attestry_domain::text::{Email, Line, Name, Password};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
@@ -27,9 +28,11 @@ use http::header::{SET_COOKIE, USER_AGENT};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::identity::members::{UserView, user_example};
+use crate::identity::second_factors::CodeText;
 
 /// The maximum stored length of a `User-Agent` header, in characters.
 const MAX_USER_AGENT_CHARS: usize = 300;
@@ -39,14 +42,25 @@ body! {
     Login {
         email "email": required Email = "The account's address.",
         password "password": required Secret = "The account's password.",
+        code "code": optional CodeText = "The code of the authenticator app, or a recovery code, if the account has an app. Without it, the answer says what is missing.",
     }
     example json!({"email": "ada@example.com", "password": "correct horse battery"})
+}
+
+body! {
+    /// The second factor of a sign-in.
+    LoginCode {
+        challenge "challenge": required Secret = "The challenge of the answer to the password.",
+        code "code": required CodeText = "The code of the authenticator app, or a recovery code.",
+    }
+    example json!({"challenge": "b3BhcXVl", "code": "123456"})
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
-    "token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "expiresAt": "2026-12-15T09:30:00.000Z", "user": user_example()
+    "token": "9rVq0mJxk2J6n0y8tQ4w5e7r1u3i6o8p0a2s4d6f8g0", "expiresAt": "2026-12-15T09:30:00.000Z", "user": user_example(),
+    "method": "password", "secondFactor": "totp"
 }))]
 pub(crate) struct LoggedIn {
     /// The token for `Authorization: Bearer`; browsers get the same one as a cookie.
@@ -54,6 +68,15 @@ pub(crate) struct LoggedIn {
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
     user: UserView,
+    #[schema(schema_with = schema_of::<SignInMethod>)]
+    method: SignInMethod,
+    /// Null if the account was signed in without one.
+    #[schema(required, schema_with = second_factor)]
+    second_factor: Option<SecondFactor>,
+}
+
+pub(crate) fn second_factor() -> RefOr<Schema> {
+    schema_of::<Option<SecondFactor>>()
 }
 
 fn cookie(api: &Api, value: &str, seconds: i64) -> String {
@@ -67,7 +90,7 @@ fn cookie(api: &Api, value: &str, seconds: i64) -> String {
 }
 
 /// Returns the `User-Agent` header, cut to the maximum length.
-fn user_agent(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn user_agent(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(USER_AGENT)?.to_str().ok()?;
     Some(text.chars().take(MAX_USER_AGENT_CHARS).collect())
 }
@@ -81,7 +104,7 @@ fn lifetime(api: &Api) -> i64 {
     post, path = "/v1/auth/login", tag = "Sign-in", request_body = Login,
     responses(
         (status = 200, body = LoggedIn, description = "A session, in a cookie and as a token."),
-        (status = 401, description = "The e-mail address or the password is wrong."),
+        (status = 401, description = "The e-mail address, the password or the code is wrong, or the code is missing."),
         (status = 403, description = "The account is not active in any organization."),
     )
 )]
@@ -91,15 +114,48 @@ pub(crate) async fn login(
     headers: HeaderMap,
     body: Valid<Login>,
 ) -> Result<Response, Problem> {
-    let Login { email, password } = body.0;
-    let opened = sessions::sign_in(&api.ctx, &email, &password.0, user_agent(&headers), visitor.0).await?;
-    let cookie = cookie(&api, &opened.token.text, lifetime(&api));
+    let Login { email, password, code } = body.0;
+    let code = code.map(|CodeText(code)| code);
+    let opened =
+        sessions::sign_in(&api.ctx, &email, &password.0, code, user_agent(&headers), visitor.0).await?;
+    Ok(signed_in(&api, opened))
+}
+
+/// Builds the response with a new session.
+pub(crate) fn signed_in(api: &Api, opened: sessions::SignedIn) -> Response {
+    let cookie = cookie(api, &opened.token.text, lifetime(api));
     let view = LoggedIn {
         token: opened.token.text,
         expires_at: opened.session.expires_at,
         user: opened.user.into(),
+        method: opened.session.method,
+        second_factor: opened.session.second_factor,
     };
-    Ok(([(SET_COOKIE, cookie)], Json(view)).into_response())
+    ([(SET_COOKIE, cookie)], Json(view)).into_response()
+}
+
+/// Signs in with the second factor
+///
+/// Finishes a sign-in whose password was right (`second_factor_required`).
+#[utoipa::path(
+    post, path = "/v1/auth/login/second-factor", tag = "Sign-in", request_body = LoginCode,
+    responses(
+        (status = 200, body = LoggedIn, description = "A session, in a cookie and as a token."),
+        (status = 401, description = "The code is wrong, has expired or was used before."),
+        (status = 403, description = "The account is not active in any organization."),
+        (status = 410, description = "The challenge has expired; enter the password again."),
+    )
+)]
+pub(crate) async fn login_with_code(
+    api: State<Api>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    body: Valid<LoginCode>,
+) -> Result<Response, Problem> {
+    let LoginCode { challenge, code: CodeText(code) } = body.0;
+    let opened =
+        sessions::sign_in_with_code(&api.ctx, &challenge.0, code, user_agent(&headers), visitor.0).await?;
+    Ok(signed_in(&api, opened))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -126,7 +182,7 @@ pub(crate) async fn logout(api: State<Api>, caller: SignedIn) -> Result<Response
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({
     "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines",
-    "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "owner", "permissions": ["member:read"]
+    "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "owner", "permissions": ["member:read"], "unmet": null
 }))]
 pub(crate) struct MembershipView {
     #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
@@ -137,12 +193,20 @@ pub(crate) struct MembershipView {
     #[schema(value_type = String, example = "owner")]
     role: Roles,
     permissions: Vec<&'static str>,
+    /// The demand of the organization that the session does not meet; null if it meets all.
+    #[schema(required, schema_with = unmet)]
+    unmet: Option<Unmet>,
 }
 
-impl From<Membership> for MembershipView {
-    fn from(Membership { member, organization, organization_name, role }: Membership) -> Self {
+fn unmet() -> RefOr<Schema> {
+    schema_of::<Option<Unmet>>()
+}
+
+impl From<(Membership, Option<Unmet>)> for MembershipView {
+    fn from((membership, unmet): (Membership, Option<Unmet>)) -> Self {
+        let Membership { member, organization, organization_name, role } = membership;
         let permissions = role.permissions().iter().map(Permission::as_str).collect();
-        Self { id: organization, name: organization_name, member_id: member, role, permissions }
+        Self { id: organization, name: organization_name, member_id: member, role, permissions, unmet }
     }
 }
 
@@ -152,8 +216,9 @@ impl From<Membership> for MembershipView {
     "authType": "session", "user": user_example(), "expiresAt": "2026-12-15T09:30:00.000Z",
     "organizations": [{
         "id": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Analytical Engines",
-        "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "owner", "permissions": ["member:read"]
-    }]
+        "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "owner", "permissions": ["member:read"], "unmet": null
+    }],
+    "method": "password", "secondFactor": "totp"
 }))]
 pub(crate) struct CurrentSession {
     #[schema(schema_with = schema_of::<AuthType>)]
@@ -163,6 +228,10 @@ pub(crate) struct CurrentSession {
     expires_at: Time,
     /// The organizations in which the user is active, with their roles.
     organizations: Vec<MembershipView>,
+    #[schema(schema_with = schema_of::<SignInMethod>)]
+    method: SignInMethod,
+    #[schema(required, schema_with = second_factor)]
+    second_factor: Option<SecondFactor>,
 }
 
 /// Shows who is signed in
@@ -175,12 +244,15 @@ pub(crate) async fn get_session(
     caller: SignedIn,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (user, memberships) = sessions::current(&api.ctx, caller.session.session.user_id).await?;
+    let session = &caller.session.session;
+    let (user, memberships) = sessions::current(&api.ctx, session).await?;
     let view = CurrentSession {
         auth_type: AuthType::Session,
         user: user.into(),
-        expires_at: caller.session.session.expires_at,
+        expires_at: session.expires_at,
         organizations: memberships.into_iter().map(Into::into).collect(),
+        method: session.method,
+        second_factor: session.second_factor,
     };
     // The session is extended while in use, so its cookie must be extended too.
     Ok(match session_cookie(&headers).filter(|_| caller.by_cookie) {

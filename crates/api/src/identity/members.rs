@@ -76,6 +76,8 @@ pub struct MemberView {
     is_active: bool,
     /// The member was invited and has not accepted yet.
     is_invited: bool,
+    /// The account has an authenticator app or a passkey.
+    has_second_factor: bool,
     /// The label of the member's devices in a device-management system.
     #[schema(required)]
     device_label_id: Option<i64>,
@@ -115,6 +117,7 @@ impl From<Person> for MemberView {
             department,
             is_active,
             is_invited: user.invited_to.is_some(),
+            has_second_factor: user.second_factor_since.is_some(),
             device_label_id,
             created_at,
             updated_at,
@@ -157,6 +160,7 @@ fn member_example() -> Value {
     json!({
         "id": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
         "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it", "isActive": true, "isInvited": false,
+        "hasSecondFactor": true,
         "deviceLabelId": 12, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z",
         "user": user_example()
     })
@@ -246,6 +250,7 @@ impl FromQuery for ListMembers {
                 includes_inactive: lists::flag_or_empty(query, "includeDeactivated").unwrap_or(false),
                 role: query.any_of("role"),
                 department: query.any_of("department"),
+                has_second_factor: query.get("hasSecondFactor"),
                 q: lists::search(query),
             },
             page: lists::page(query),
@@ -272,6 +277,11 @@ impl IntoParams for ListMembers {
                 "department",
                 schema_of::<AnyOf<Department>>(),
                 "Only members of this department.",
+            ),
+            lists::parameter(
+                "hasSecondFactor",
+                lists::flag(),
+                "Only members whose account has a second factor, or has none.",
             ),
         ];
         all.extend(lists::search_parameters("Part of a name or an e-mail address, case-insensitive."));

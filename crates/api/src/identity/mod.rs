@@ -6,5 +6,8 @@ pub(crate) mod chat_channels;
 pub(crate) mod inbox;
 pub(crate) mod members;
 pub(crate) mod organization;
+pub(crate) mod passkeys;
+pub(crate) mod second_factors;
 pub(crate) mod sessions;
 pub(crate) mod setup;
+pub(crate) mod sign_in_policy;

@@ -1,10 +1,12 @@
-//! `/v1/auth/sessions` and `/v1/auth/confirm`: the caller's sessions, and password confirmation.
+//! `/v1/auth/sessions` and `/v1/auth/confirm`: the caller's sessions, and their confirmation.
 
 use attestry_app::identity::sessions;
-use attestry_domain::Time;
 use attestry_domain::id::{SessionId, kind};
 use attestry_domain::identity::sessions::Session;
+use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod};
+use attestry_domain::{JsonSchema as _, Time};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::{schema, schema_of};
 use attestry_http::request::caller::SignedIn;
 use attestry_http::request::json::Secret;
 use attestry_http::request::path::PathId;
@@ -15,8 +17,10 @@ use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
-use crate::identity::auth::Done;
+use crate::identity::auth::{Done, second_factor};
+use crate::identity::second_factors::CodeText;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -39,6 +43,11 @@ pub(crate) struct SessionView {
     last_seen_at: Time,
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
+    #[schema(schema_with = schema_of::<SignInMethod>)]
+    method: SignInMethod,
+    /// Null if it was started without one, and not confirmed with one since.
+    #[schema(required, schema_with = second_factor)]
+    second_factor: Option<SecondFactor>,
 }
 
 fn session_example() -> Value {
@@ -46,14 +55,17 @@ fn session_example() -> Value {
         "id": "ses_01jcqg3v5mefzr7d0a6w3k9x2b", "isCurrent": true, "ip": "203.0.113.7",
         "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
         "createdAt": "2026-11-15T09:30:00.000Z", "lastSeenAt": "2026-11-15T11:02:00.000Z",
-        "expiresAt": "2026-12-15T11:02:00.000Z"
+        "expiresAt": "2026-12-15T11:02:00.000Z", "method": "password", "secondFactor": "totp"
     })
 }
 
 impl SessionView {
     fn of(session: Session, own: SessionId) -> Self {
-        let Session { id, created_at, last_seen_at, expires_at, ip, user_agent, .. } = session;
-        Self { id, is_current: id == own, ip, user_agent, created_at, last_seen_at, expires_at }
+        let Session {
+            id, created_at, last_seen_at, expires_at, ip, user_agent, method, second_factor, ..
+        } = session;
+        let is_current = id == own;
+        Self { id, is_current, ip, user_agent, created_at, last_seen_at, expires_at, method, second_factor }
     }
 }
 
@@ -96,23 +108,85 @@ body! {
     /// The password, entered again.
     Confirm {
         password "password": required Secret = "The account's password.",
+        code "code": optional CodeText = "The code of the authenticator app, if the account has one. A recovery code confirms nothing.",
     }
     example json!({"password": "correct horse battery"})
 }
 
-/// Confirms your password
+/// The confirmation of a session.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "confirmedUntil": "2026-11-15T09:40:00.000Z"}))]
+pub(crate) struct Confirmed {
+    success: bool,
+    #[schema(value_type = String, format = DateTime)]
+    confirmed_until: Time,
+}
+
+impl Confirmed {
+    pub(crate) fn until(confirmed_until: Time) -> Self {
+        Self { success: true, confirmed_until }
+    }
+}
+
+/// The ways to confirm the session.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Confirmation, example = json!({
+    "isConfirmed": true, "confirmedUntil": "2026-11-15T09:40:00.000Z", "methods": ["password"], "needsCode": false
+}))]
+pub(crate) struct ConfirmationView {
+    is_confirmed: bool,
+    /// Null if it is not confirmed.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    confirmed_until: Option<Time>,
+    #[schema(schema_with = methods)]
+    methods: Vec<SignInMethod>,
+    /// The password is confirmed together with a code of the authenticator app.
+    needs_code: bool,
+}
+
+fn methods() -> RefOr<Schema> {
+    schema(json!({"type": "array", "items": SignInMethod::json_schema()}))
+}
+
+/// Shows if the session is confirmed, and how to confirm it
+#[utoipa::path(
+    get, path = "/v1/auth/confirm", tag = "Sign-in",
+    responses((status = 200, body = ConfirmationView, description = "The ways to confirm it."))
+)]
+pub(crate) async fn get_confirmation(
+    api: State<Api>,
+    caller: SignedIn,
+) -> Result<Json<ConfirmationView>, Problem> {
+    let sessions::Confirmation { session, methods, needs_code } =
+        sessions::confirmation(&api.ctx, &caller.session.session).await?;
+    let is_confirmed = session.is_confirmed(api.ctx.now());
+    Ok(Json(ConfirmationView {
+        is_confirmed,
+        confirmed_until: is_confirmed.then(|| session.confirmed_until()),
+        methods,
+        needs_code,
+    }))
+}
+
+/// Confirms the session with the password
 ///
-/// Signing a policy and approving a policy or a statement of applicability require that you entered your password within
-/// the last ten minutes. Signing in counts.
+/// Signing a policy, approving a policy or a statement of applicability, and changing how people sign in require a proof
+/// of identity within the last ten minutes. Signing in counts. With a code, the session also counts as signed in with a
+/// second factor.
 #[utoipa::path(
     post, path = "/v1/auth/confirm", tag = "Sign-in", request_body = Confirm,
-    responses((status = 200, body = Done, description = "The session is confirmed for ten minutes."))
+    responses((status = 200, body = Confirmed, description = "The session is confirmed for ten minutes."))
 )]
 pub(crate) async fn confirm_session(
     api: State<Api>,
     caller: SignedIn,
     body: Valid<Confirm>,
-) -> Result<Json<Done>, Problem> {
-    sessions::confirm(&api.ctx, &caller.session.session, &body.0.password.0, caller.origin).await?;
-    Ok(Json(Done::DONE))
+) -> Result<Json<Confirmed>, Problem> {
+    let Confirm { password, code } = body.0;
+    let code = code.map(|CodeText(code)| code);
+    let session = &caller.session.session;
+    let until = sessions::confirm(&api.ctx, session, &password.0, code, caller.origin).await?;
+    Ok(Json(Confirmed::until(until)))
 }

@@ -3,18 +3,14 @@
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::automations::secrets::SecretName;
-use attestry_domain::id::OrganizationId;
 use attestry_storage::secrets;
 pub use attestry_storage::secrets::SecretMetadata;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 
 use crate::boxed;
-use crate::core::change::Work;
 use crate::core::context::Ctx;
+use crate::core::data_key;
 use crate::core::error::Error;
 use crate::core::journal::Record;
-use crate::core::keys::DataKey;
 
 /// The journal record of a secret: its name, never its value.
 fn record(action: &'static str, name: &SecretName, is_there: bool) -> Record {
@@ -24,47 +20,6 @@ fn record(action: &'static str, name: &SecretName, is_there: bool) -> Record {
         entity_id: name.as_str().to_owned(),
         state: is_there.then(|| format!("{{\"name\":\"{}\"}}", name.as_str())),
     }
-}
-
-fn purpose(organization: OrganizationId, name: &str) -> String {
-    format!("secret {organization} {name}")
-}
-
-fn kept(sealed: &[u8]) -> String {
-    STANDARD.encode(sealed)
-}
-
-fn key_of(ctx: &Ctx, kept: &str) -> Result<DataKey, Error> {
-    ctx.keys.data_key(&STANDARD.decode(kept).map_err(Error::internal)?)
-}
-
-/// Locks the key of all secrets until the transaction ends; creates it with the first secret.
-async fn lock_key(work: &Work<'_>) -> Result<DataKey, Error> {
-    if let Some(found) = secrets::lock_key(work.t).await? {
-        return key_of(work.ctx, &found);
-    }
-    let (_, sealed) = work.ctx.keys.new_data_key()?;
-    secrets::new_key(work.t, &kept(&sealed)).await?;
-    let found = secrets::lock_key(work.t).await?.ok_or_else(|| Error::internal("no key for secrets"))?;
-    key_of(work.ctx, &found)
-}
-
-/// Encrypts all secrets under a new key, also while servers are running; returns their number.
-#[boxed]
-pub async fn rotate_key(ctx: &Ctx) -> Result<usize, Error> {
-    ctx.work(async |work| {
-        let old = lock_key(work).await?;
-        let (new, sealed) = work.ctx.keys.new_data_key()?;
-        let all = secrets::all(work.t).await?;
-        for (organization, name, sealed) in &all {
-            let purpose = purpose(*organization, name);
-            let resealed = new.seal(&purpose, &old.open(&purpose, sealed)?)?;
-            secrets::reseal(work.t, *organization, name, &resealed).await?;
-        }
-        secrets::set_key(work.t, &kept(&sealed)).await?;
-        Ok(all.len())
-    })
-    .await
 }
 
 #[boxed]
@@ -88,8 +43,8 @@ pub async fn set(ctx: &Ctx, scope: &Scope, name: SecretName, value: String) -> R
                 ),
             });
         }
-        let purpose = purpose(c.organization(), name.as_str());
-        let sealed = lock_key(c).await?.seal(&purpose, value.as_bytes())?;
+        let purpose = data_key::secret(c.organization(), name.as_str());
+        let sealed = data_key::lock(c).await?.seal(&purpose, value.as_bytes())?;
         let created_at: Time = secrets::set(c.t, c.scope, name.as_str(), &sealed, c.now).await?;
         c.put(record("secret.set", &name, true));
         Ok(SecretMetadata { name: name.as_str().to_owned(), created_at, updated_at: c.now })
@@ -114,6 +69,7 @@ pub(crate) async fn value(ctx: &Ctx, scope: &Scope, name: &SecretName) -> Result
     let (own, wanted) = (scope.clone(), name.as_str().to_owned());
     let found = ctx.db.read(async move |t| secrets::get(t, &own, &wanted).await).await?;
     let Some((sealed, key)) = found else { return Ok(None) };
-    let plain = key_of(ctx, &key)?.open(&purpose(scope.organization(), name.as_str()), &sealed)?;
+    let plain =
+        data_key::read(ctx, &key)?.open(&data_key::secret(scope.organization(), name.as_str()), &sealed)?;
     String::from_utf8(plain).map(Some).map_err(Error::internal)
 }

@@ -28,6 +28,8 @@ pub struct CoreSettings {
     /// The public URL, without a trailing slash.
     pub public_url: String,
     pub session_lifetime: Duration,
+    /// The time after which a session ends even if it is in use.
+    pub session_max_age: Duration,
     pub session_idle: Duration,
     pub invitation_lifetime: Duration,
     pub reset_lifetime: Duration,

@@ -2,7 +2,10 @@
 //! [`Error::Internal`] and is logged once. No HTTP here.
 
 use attestry_db::Error as DbError;
+use attestry_domain::Time;
 use attestry_domain::access::Denied;
+use attestry_domain::id::OrganizationId;
+use attestry_domain::identity::sign_in::{SecondFactor, Unmet};
 use attestry_storage::Conflict;
 
 /// A validation error of one field of a request.
@@ -20,6 +23,12 @@ pub enum Error {
     BadRequest { code: &'static str, message: String },
     #[error("{message}")]
     Unauthenticated { code: &'static str, message: &'static str },
+    /// The first factor was right, and the account has a second one. `challenge` is what its code is sent with.
+    #[error("the account has a second factor")]
+    SecondFactorRequired { challenge: String, methods: Vec<SecondFactor>, expires_at: Time },
+    /// The session does not meet a demand of the organization.
+    #[error("the session does not meet the sign-in policy: {unmet}")]
+    Reauthenticate { unmet: Unmet, organization: OrganizationId },
     #[error("{message}")]
     Forbidden { code: &'static str, message: String },
     #[error("{}", missing(.0))]
@@ -84,6 +93,7 @@ impl From<DbError> for Error {
                     code: "domain_taken",
                     message: "Another organization has verified this domain.".to_owned(),
                 },
+                Conflict::PasskeyKnown => passkey_known(),
                 Conflict::EmailTaken => Self::Conflict {
                     code: EMAIL_TAKEN,
                     message: "A person with this e-mail address was added at the same moment; try again."
@@ -102,6 +112,10 @@ impl From<DbError> for Error {
 }
 
 pub(crate) const EMAIL_TAKEN: &str = "email_taken";
+
+pub(crate) fn passkey_known() -> Error {
+    Error::Conflict { code: "passkey_known", message: "This passkey is registered already.".to_owned() }
+}
 
 pub(crate) fn already_member() -> Error {
     Error::Conflict {

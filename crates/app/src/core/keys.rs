@@ -162,6 +162,19 @@ impl Keys {
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
     }
 
+    /// Creates a recovery code: 50 random bits in two groups.
+    pub(crate) fn recovery_code(&self) -> String {
+        let text = self.readable::<10>();
+        [&text[..5], &text[5..]].join("-")
+    }
+
+    /// Fills a buffer with random bytes.
+    pub(crate) fn random<const LENGTH: usize>(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        self.0.entropy.fill(&mut bytes);
+        bytes
+    }
+
     /// Creates a random string from an alphabet without easily confused characters.
     fn readable<const LENGTH: usize>(&self) -> String {
         const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";

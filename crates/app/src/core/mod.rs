@@ -4,6 +4,7 @@
 pub(crate) mod change;
 pub mod context;
 pub(crate) mod credentials;
+pub mod data_key;
 pub mod error;
 pub mod hashing;
 pub mod history;

@@ -1,6 +1,6 @@
-//! Password throttling. Failures are counted per account and network, shared by all processes; a correct password
-//! never counts. Within a process, attempts for the same account from the same network run one after another, so that
-//! concurrent attempts cannot exceed the limit.
+//! Throttling of guesses. Failures are counted per account, for passwords also per network, and shared by all processes;
+//! a correct guess never counts. Within a process, attempts on the same subject run one after another, so that concurrent
+//! attempts cannot exceed the limit.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,73 +16,100 @@ use crate::core::change::Work;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// The maximum number of failures per account and network …
-const MAX_FAILURES_PER_WINDOW: i64 = 5;
-/// … within this time.
-const WINDOW: Duration = Duration::from_mins(15);
+/// A limit of failures.
+#[derive(Debug)]
+pub(crate) struct Limit {
+    name: &'static str,
+    /// The maximum number of failures within the window.
+    pub(crate) failures: i64,
+    window: Duration,
+    message: &'static str,
+}
 
-/// A verified password. The transaction it authorizes clears the failures counted before.
+/// Passwords, per account and network: nobody can lock another user out from elsewhere.
+pub(crate) const PASSWORDS: Limit = Limit {
+    name: "sign-in",
+    failures: 5,
+    window: Duration::from_mins(15),
+    message: "Too many wrong passwords for this account from this address; wait and try again, or reset the password.",
+};
+
+/// Codes of a second factor, per account: only callers with its password reach them.
+pub(crate) const CODES: Limit = Limit {
+    name: "second factor",
+    failures: 10,
+    window: Duration::from_hours(1),
+    message: "Too many wrong codes for this account; wait and try again.",
+};
+
+/// A verified guess. The transaction it authorizes clears the failures counted before.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct VerifiedPassword(Hash);
+pub(crate) struct Verified(Hash);
 
-impl VerifiedPassword {
+impl Verified {
     pub(crate) async fn clear(&self, t: &Tx<'_>) -> Result<(), Error> {
         Ok(sign_ins::clear(t, &self.0).await?)
     }
 }
 
-/// Verifies a password. `None`: it was incorrect, and the failure was counted in the transaction in which `note` ran.
+/// Verifies a guess. `None`: it was incorrect, and the failure was counted in the transaction in which `note` ran with
+/// the number of failures in the window.
 pub(crate) async fn prove<F, N>(
     ctx: &Ctx,
+    limit: &'static Limit,
     account: &str,
     ip: Option<IpAddr>,
     check: F,
     note: N,
-) -> Result<Option<VerifiedPassword>, Error>
+) -> Result<Option<Verified>, Error>
 where
     F: Future<Output = Result<bool, Error>>,
-    N: AsyncFn(&Work<'_>) -> Result<(), Error> + Send + Sync + 'static,
+    N: AsyncFn(&Work<'_>, i64) -> Result<(), Error> + Send + Sync + 'static,
 {
     let from = ip.map(|ip| network(ip).to_string()).unwrap_or_default();
-    let subject = ctx.keys.mac(&[b"sign-in", account.as_bytes(), from.as_bytes()]);
+    let subject = ctx.keys.mac(&[limit.name.as_bytes(), account.as_bytes(), from.as_bytes()]);
     let turns = ctx.part::<Attempts>().of(subject);
     let result = {
         let _turn = turns.lock().await;
-        attempt(ctx, subject, check, note).await
+        attempt(ctx, limit, subject, check, note).await
     };
     ctx.part::<Attempts>().defer_to_commit(subject, turns);
     result
 }
 
-async fn attempt<F, N>(ctx: &Ctx, subject: Hash, check: F, note: N) -> Result<Option<VerifiedPassword>, Error>
+async fn attempt<F, N>(
+    ctx: &Ctx,
+    limit: &'static Limit,
+    subject: Hash,
+    check: F,
+    note: N,
+) -> Result<Option<Verified>, Error>
 where
     F: Future<Output = Result<bool, Error>>,
-    N: AsyncFn(&Work<'_>) -> Result<(), Error> + Send + Sync + 'static,
+    N: AsyncFn(&Work<'_>, i64) -> Result<(), Error> + Send + Sync + 'static,
 {
     let now = ctx.now();
-    let window = now.minus(WINDOW);
+    let window = now.minus(limit.window);
     let failures = ctx.db.read(async move |t| sign_ins::failures(t, &subject, window).await).await?;
     if let Some((count, since)) = failures
-        && count >= MAX_FAILURES_PER_WINDOW
+        && count >= limit.failures
     {
-        let left = WINDOW.saturating_sub(now.since(since));
-        return Err(Error::TooMany {
-            message: "Too many wrong passwords for this account from this address; wait and try again, or reset the password.",
-            retry_after: left.as_secs().max(1),
-        });
+        let left = limit.window.saturating_sub(now.since(since));
+        return Err(Error::TooMany { message: limit.message, retry_after: left.as_secs().max(1) });
     }
     if check.await? {
-        return Ok(Some(VerifiedPassword(subject)));
+        return Ok(Some(Verified(subject)));
     }
     ctx.work(async move |work| {
         sign_ins::fail(work.t, &subject, now, window).await?;
-        note(work).await
+        let failures = sign_ins::failures(work.t, &subject, window).await?.map_or(0, |(count, _)| count);
+        note(work, failures).await
     })
     .await?;
     Ok(None)
 }
 
-/// The locks that serialize password attempts, by account and network.
+/// The locks that serialize attempts, by subject.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts(Mutex<HashMap<Hash, Arc<Turns<()>>>>);
 

@@ -23,7 +23,7 @@ use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::{EMAIL_TAKEN, Error, already_member};
 use crate::core::queue::Mail;
-use crate::core::throttle::{VerifiedPassword, prove};
+use crate::core::throttle::{PASSWORDS, Verified, prove};
 use crate::identity::members::record;
 use crate::identity::passwords;
 use crate::notices::mail_templates;
@@ -320,7 +320,7 @@ struct VerifiedAccount {
     /// The account state that was verified.
     account: Option<Account>,
     new_hash: Option<String>,
-    proof: Option<VerifiedPassword>,
+    proof: Option<Verified>,
 }
 
 /// Checks that the account belongs to the accepting person. Computes hashes, so it runs outside the transaction.
@@ -350,8 +350,8 @@ async fn prove_account(
             Error::field("password", message)
         })?;
         let check = ctx.hashing.check(origin, password, hash.clone());
-        let nothing = async |_: &Work<'_>| Ok(());
-        proof = prove(ctx, &user.id.to_string(), origin.ip, check, nothing).await?;
+        let nothing = async |_: &Work<'_>, _| Ok(());
+        proof = prove(ctx, &PASSWORDS, &user.id.to_string(), origin.ip, check, nothing).await?;
         if proof.is_none() {
             return Err(Error::field("password", "is not the password of this account"));
         }

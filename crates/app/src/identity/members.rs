@@ -27,6 +27,14 @@ pub fn versions(person: &Person) -> [i64; 2] {
     [person.member.version, person.user.version]
 }
 
+/// Checks that the caller may act on the sign-in of a member.
+pub(crate) fn must_manage(scope: &Scope, member: &Member) -> Result<(), Error> {
+    if member.role.is_owner() {
+        scope.require(Permission::OwnerManage)?;
+    }
+    Ok(())
+}
+
 /// Checks that the caller grants no permissions beyond their own and those of an employee.
 pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
     if role.is_owner() {

@@ -1,12 +1,17 @@
-//! Identity: organizations and their members, invitations, sessions, passwords, API keys.
+//! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, API keys.
 
 pub mod api_keys;
 pub mod invitations;
 pub mod members;
+pub(crate) mod mfa_required;
 pub mod organizations;
+pub mod passkeys;
 pub(crate) mod password_reset;
 pub mod passwords;
 pub mod principals;
+pub mod second_factors;
 pub mod sessions;
 pub mod setup;
 pub(crate) mod sign_in_failure;
+pub mod sign_in_policy;
+pub(crate) mod tickets;

@@ -18,7 +18,7 @@ use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
-use crate::core::throttle::{VerifiedPassword, prove};
+use crate::core::throttle::{PASSWORDS, Verified, prove};
 use crate::identity::password_reset;
 use crate::notices::mail_templates;
 
@@ -54,11 +54,11 @@ pub(crate) async fn prove_own(
     field: &'static str,
     password: &str,
     origin: &Origin,
-) -> Result<VerifiedPassword, Error> {
+) -> Result<Verified, Error> {
     let hash = ctx.db.read(async move |t| users::password(t, user).await).await?;
     let check = ctx.hashing.check(origin, password, hash);
-    let nothing = async |_: &Work<'_>| Ok(());
-    let proof = prove(ctx, &user.to_string(), origin.ip, check, nothing).await?;
+    let nothing = async |_: &Work<'_>, _| Ok(());
+    let proof = prove(ctx, &PASSWORDS, &user.to_string(), origin.ip, check, nothing).await?;
     proof.ok_or_else(|| Error::field(field, "is not the password of this account"))
 }
 

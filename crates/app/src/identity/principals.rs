@@ -10,7 +10,9 @@ use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal, Scope};
 use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::OrganizationId;
-use attestry_storage::{api_keys, members, sessions};
+use attestry_domain::identity::sign_in::Unmet;
+use attestry_storage::members::{self, Standing};
+use attestry_storage::{api_keys, sessions};
 
 use crate::boxed;
 use crate::core::context::Ctx;
@@ -124,14 +126,23 @@ fn note_session(ctx: &Ctx, known: &CachedSession, now: Time) {
     ctx.credentials.touch(&known.touched, now, Touch::Session(known.session.id, now));
 }
 
-/// Returns the member that a session acts as in one organization. `Err` carries the inactive member, if there is one:
-/// the attempt is recorded in that organization's journal.
+/// The reason for which a session does not act in an organization.
+#[derive(Debug)]
+pub enum Refused {
+    NotAMember,
+    /// The attempt is recorded in the organization's journal.
+    Inactive(Arc<Principal>),
+    /// The session does not meet the organization's policy.
+    Unmet(Unmet),
+}
+
+/// Returns the member that a session acts as in one organization.
 #[boxed]
 pub async fn in_organization(
     ctx: &Ctx,
     known: &CachedSession,
     organization: OrganizationId,
-) -> Result<Result<Arc<Principal>, Option<Arc<Principal>>>, Error> {
+) -> Result<Result<Arc<Principal>, Refused>, Error> {
     let key = sha256(format!("{} {organization}", known.session.id).as_bytes());
     let now = ctx.now();
     if let Some(known) = ctx.credentials.known.get(&key)
@@ -141,8 +152,10 @@ pub async fn in_organization(
     }
     let before = ctx.credentials.forgotten.load(Ordering::SeqCst);
     let user = known.session.user_id;
-    let found = ctx.db.find(async move |t| members::membership(t, organization, user).await).await?;
-    let Some((member, role, is_active, zone)) = found else { return Ok(Err(None)) };
+    let found = ctx.db.find(async move |t| members::standing(t, organization, user).await).await?;
+    let Some(Standing { member, role, is_active, zone, demands, .. }) = found else {
+        return Ok(Err(Refused::NotAMember));
+    };
     let principal = Arc::new(Principal {
         organization,
         member,
@@ -153,7 +166,10 @@ pub async fn in_organization(
         zone,
     });
     if !is_active {
-        return Ok(Err(Some(principal)));
+        return Ok(Err(Refused::Inactive(principal)));
+    }
+    if let Some(unmet) = demands.unmet(&known.session, now) {
+        return Ok(Err(Refused::Unmet(unmet)));
     }
     let remembered = CachedPrincipal {
         principal: Arc::clone(&principal),
@@ -233,12 +249,12 @@ pub async fn write_touches(ctx: Ctx) {
     let receiver = ctx.credentials.touches.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let Some(mut touches) = receiver else { return };
     while let Some(touch) = touches.recv().await {
-        let lifetime = ctx.settings.session_lifetime;
+        let (lifetime, max_age) = (ctx.settings.session_lifetime, ctx.settings.session_max_age);
         let written: Result<(), attestry_storage::Error> = ctx
             .db
             .write(async move |t| match touch {
                 Touch::Key(key, at) => api_keys::touch(t, key, at).await,
-                Touch::Session(session, at) => sessions::touch(t, session, at, at.plus(lifetime)).await,
+                Touch::Session(session, at) => sessions::touch(t, session, at, lifetime, max_age).await,
             })
             .await;
         if let Err(error) = written {

@@ -3,25 +3,29 @@
 use std::sync::Arc;
 
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
+use attestry_domain::hash::Hash;
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
+use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod, Unmet};
 use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Name};
 use attestry_domain::{Time, Zone};
 pub use attestry_storage::members::Membership;
-use attestry_storage::{members, sessions, users};
-use serde::Serialize;
+use attestry_storage::{members, passkeys, sessions, users};
+use serde::{Deserialize, Serialize};
 
 use crate::boxed;
-use crate::core::change::Work;
+use crate::core::change::{AccountChange, Work};
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
-use crate::core::throttle::{VerifiedPassword, prove};
+use crate::core::throttle::{PASSWORDS, Verified, prove};
 use crate::identity::passwords;
 use crate::identity::principals::bad_session;
+use crate::identity::second_factors::{self, Code, VerifiedCode};
 use crate::identity::sign_in_failure::SignInFailure;
+use crate::identity::tickets::{self, Ticket};
 
 /// The state of a session in the journal, without any data that would allow its use.
 #[derive(Serialize)]
@@ -31,12 +35,14 @@ struct SessionState {
     user_id: UserId,
     created_at: Time,
     expires_at: Time,
+    method: SignInMethod,
+    second_factor: Option<SecondFactor>,
 }
 
 impl From<&Session> for SessionState {
     fn from(session: &Session) -> Self {
-        let Session { id, user_id, created_at, expires_at, .. } = *session;
-        Self { id, user_id, created_at, expires_at }
+        let Session { id, user_id, created_at, expires_at, method, second_factor, .. } = *session;
+        Self { id, user_id, created_at, expires_at, method, second_factor }
     }
 }
 
@@ -48,51 +54,130 @@ pub struct SignedIn {
     pub user: User,
 }
 
-/// Signs in. `user_agent` is the name that the client reports, so that users can tell their sessions apart.
+/// How a user proved their identity, before the session is opened.
+pub(crate) struct Proven {
+    pub(crate) user: User,
+    pub(crate) method: SignInMethod,
+    /// The verified password, whose failures are cleared.
+    pub(crate) password: Option<Verified>,
+    pub(crate) code: Option<VerifiedCode>,
+}
+
+/// The sign-in that waits for a second factor. It holds no longer once the password is changed.
+#[derive(Serialize, Deserialize)]
+struct Challenge {
+    user: UserId,
+    password: Hash,
+}
+
+const CHALLENGE: &str = "second factor";
+
+/// A password hash as a challenge refers to it.
+fn fingerprint(ctx: &Ctx, password_hash: &str) -> Hash {
+    ctx.keys.mac(&[b"challenge", password_hash.as_bytes()])
+}
+
+/// Signs in. `user_agent` is the name that the client reports, so that users can tell their sessions apart. An account
+/// with an authenticator app needs a code, here or with [`sign_in_with_code`].
 #[boxed]
 pub async fn sign_in(
     ctx: &Ctx,
     email: &Email,
     password: &str,
+    code: Option<Code>,
     user_agent: Option<String>,
     origin: Origin,
 ) -> Result<SignedIn, Error> {
     let key = email.key();
     let account = key.clone();
     let found = ctx.db.read(async move |t| users::by_email(t, &account).await).await?;
-    let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), hash));
+    let hash = found.as_ref().and_then(|(_, hash)| hash.clone());
     let check = ctx.hashing.check(&origin, password, hash);
     // The same job is enqueued whether or not the account exists, so that the response time does not reveal it.
     let failed = SignInFailure { email: key.clone(), origin: origin.clone() };
-    let note = async move |work: &Work<'_>| work.enqueue(&failed).await;
-    let proof = prove(ctx, &key, origin.ip, check, note).await?;
-    let (Some(user), Some(proof)) = (user, proof) else {
-        return Err(Error::Unauthenticated {
-            code: "invalid_credentials",
-            message: "The e-mail address or the password is wrong.",
-        });
+    let note = async move |work: &Work<'_>, _| work.enqueue(&failed).await;
+    let proof = prove(ctx, &PASSWORDS, &key, origin.ip, check, note).await?;
+    let (Some((user, Some(hash))), Some(proof)) = (found, proof) else {
+        return Err(bad_credentials());
     };
-    open(ctx, user, user_agent, origin, proof).await
+    let own = user.id;
+    let methods = ctx.db.read(async move |t| second_factors::methods(t, own).await).await?;
+    let code = match code {
+        _ if methods.is_empty() => None,
+        Some(code) => Some(verified_code(ctx, &user, code).await?),
+        None => {
+            let challenge = Challenge { user: user.id, password: fingerprint(ctx, &hash) };
+            let Ticket { text, expires_at } = tickets::issue(ctx, CHALLENGE, challenge)?;
+            return Err(Error::SecondFactorRequired { challenge: text, methods, expires_at });
+        }
+    };
+    let proven = Proven { user, method: SignInMethod::Password, password: Some(proof), code };
+    open(ctx, proven, user_agent, origin, async |_| Ok(())).await
 }
 
-/// Starts a session for an authenticated user.
-async fn open(
+/// Finishes a sign-in that waits for its second factor.
+#[boxed]
+pub async fn sign_in_with_code(
     ctx: &Ctx,
-    user: User,
+    challenge: &str,
+    code: Code,
     user_agent: Option<String>,
     origin: Origin,
-    proof: VerifiedPassword,
 ) -> Result<SignedIn, Error> {
+    let Challenge { user, password } = tickets::read(ctx, CHALLENGE, challenge)?;
+    let found = ctx
+        .db
+        .read(async move |t| Ok::<_, Error>((users::get(t, user).await?, users::password(t, user).await?)))
+        .await?;
+    let (Some(user), Some(hash)) = found else { return Err(tickets::expired()) };
+    if fingerprint(ctx, &hash) != password {
+        return Err(tickets::expired());
+    }
+    let code = Some(verified_code(ctx, &user, code).await?);
+    let proven = Proven { user, method: SignInMethod::Password, password: None, code };
+    open(ctx, proven, user_agent, origin, async |_| Ok(())).await
+}
+
+async fn verified_code(ctx: &Ctx, user: &User, code: Code) -> Result<VerifiedCode, Error> {
+    second_factors::verify(ctx, user, code).await?.ok_or_else(second_factors::wrong_code)
+}
+
+pub(crate) fn bad_credentials() -> Error {
+    Error::Unauthenticated {
+        code: "invalid_credentials",
+        message: "The e-mail address or the password is wrong.",
+    }
+}
+
+/// Starts a session for an authenticated user. `settle` runs in its transaction.
+pub(crate) async fn open<F>(
+    ctx: &Ctx,
+    proven: Proven,
+    user_agent: Option<String>,
+    origin: Origin,
+    settle: F,
+) -> Result<SignedIn, Error>
+where
+    F: AsyncFn(&AccountChange<'_>) -> Result<(), Error> + Send + Sync + 'static,
+{
     let now = ctx.now();
+    let Proven { user, method, password, code } = proven;
+    let second_factor = match method {
+        SignInMethod::Password => code.map(VerifiedCode::factor),
+        SignInMethod::Passkey => Some(SecondFactor::Passkey),
+    };
     let session = Session {
         id: ctx.ids.next(),
         user_id: user.id,
         created_at: now,
         last_seen_at: now,
-        expires_at: now.plus(ctx.settings.session_lifetime),
+        expires_at: now.plus(ctx.settings.session_lifetime.min(ctx.settings.session_max_age)),
         ip: origin.ip.map(|ip| ip.to_string()),
         user_agent,
         confirmed_at: now,
+        method,
+        second_factor,
+        longest_gap: 0,
     };
     let token = ctx.keys.token();
     let (kept, hash, account, from) = (session.clone(), token.hash, user.clone(), origin.clone());
@@ -105,9 +190,15 @@ async fn open(
                         .to_owned(),
             });
         }
-        sessions::insert(a.t, &kept, &hash).await?;
-        proof.clear(a.t).await?;
         let scope = |membership: &Membership| own_scope(membership, &account, kept.id, &from);
+        settle(a).await?;
+        if let Some(password) = password {
+            password.clear(a.t).await?;
+        }
+        if let Some(code) = code {
+            code.spend(a, &account, scope).await?;
+        }
+        sessions::insert(a.t, &kept, &hash).await?;
         let state = SessionState::from(&kept);
         users::signed_in(a.t, account.id, now).await?;
         a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await
@@ -168,25 +259,130 @@ async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<
     .await
 }
 
-/// Verifies the password of a signed-in user again, and marks the session as confirmed.
+/// How a user can confirm their identity, and whether they did recently.
+#[derive(Clone, Debug)]
+pub struct Confirmation {
+    pub session: Session,
+    pub methods: Vec<SignInMethod>,
+    /// A password is confirmed together with a code of the authenticator app.
+    pub needs_code: bool,
+}
+
 #[boxed]
-pub async fn confirm(ctx: &Ctx, session: &Session, password: &str, origin: Origin) -> Result<(), Error> {
-    let proof = passwords::prove_own(ctx, session.user_id, "password", password, &origin).await?;
-    let (kept, from) = (session.clone(), origin.clone());
-    ctx.change_account(session.user_id, &origin, async move |a| {
-        proof.clear(a.t).await?;
-        if !sessions::confirm(a.t, kept.id, a.now).await? {
-            return Err(bad_session());
+pub async fn confirmation(ctx: &Ctx, session: &Session) -> Result<Confirmation, Error> {
+    let (id, user) = (session.id, session.user_id);
+    ctx.db
+        .read(async move |t| {
+            let session = sessions::get(t, id).await?.ok_or_else(bad_session)?;
+            let needs_code = !second_factors::methods(t, user).await?.is_empty();
+            let mut methods = Vec::new();
+            if !passkeys::of_user(t, user).await?.is_empty() {
+                methods.push(SignInMethod::Passkey);
+            }
+            if users::password(t, user).await?.is_some() {
+                methods.push(SignInMethod::Password);
+            }
+            Ok(Confirmation { session, methods, needs_code })
+        })
+        .await
+}
+
+/// Verifies the password of a signed-in user again, with a code of the authenticator app if there is one, and marks
+/// the session as confirmed. Returns the time until which that counts.
+#[boxed]
+pub async fn confirm(
+    ctx: &Ctx,
+    session: &Session,
+    password: &str,
+    code: Option<Code>,
+    origin: Origin,
+) -> Result<Time, Error> {
+    let id = session.user_id;
+    let proof = passwords::prove_own(ctx, id, "password", password, &origin).await?;
+    let (user, methods) = ctx
+        .db
+        .read(async move |t| {
+            Ok::<_, Error>((users::get(t, id).await?, second_factors::methods(t, id).await?))
+        })
+        .await?;
+    let user = user.ok_or_else(bad_session)?;
+    let code = match code {
+        _ if methods.is_empty() => None,
+        Some(code @ Code::Totp(_)) => {
+            let wrong =
+                || Error::field("code", "is wrong, has expired or was used before; wait for the next one");
+            Some(second_factors::verify(ctx, &user, code).await?.ok_or_else(wrong)?)
         }
-        let Some(user) = users::get(a.t, kept.user_id).await? else { return Ok(()) };
-        let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
-        let state = SessionState::from(&kept);
-        a.record_everywhere(scope, "session.confirmed", "session", kept.id, Some(&state)).await
+        Some(Code::Recovery(_)) => {
+            return Err(Error::field("code", "must be six digits: a recovery code is for signing in"));
+        }
+        None => return Err(Error::field("code", "is required: this account has an authenticator app")),
+    };
+    let (own, from) = (session.id, origin.clone());
+    confirmed(ctx, session, code.map(VerifiedCode::factor), origin, async move |a| {
+        proof.clear(a.t).await?;
+        match code {
+            Some(code) => {
+                code.spend(a, &user, |membership: &Membership| own_scope(membership, &user, own, &from)).await
+            }
+            None => Ok(()),
+        }
     })
     .await
 }
 
-/// Checks that a session was confirmed by password recently. An API key needs no confirmation.
+/// Marks a session as confirmed after `settle` in the same transaction, and returns the time until which that counts.
+pub(crate) async fn confirmed<F>(
+    ctx: &Ctx,
+    session: &Session,
+    second_factor: Option<SecondFactor>,
+    origin: Origin,
+    settle: F,
+) -> Result<Time, Error>
+where
+    F: AsyncFn(&AccountChange<'_>) -> Result<(), Error> + Send + Sync + 'static,
+{
+    let (kept, from) = (session.clone(), origin.clone());
+    ctx.change_account(session.user_id, &origin, async move |a| {
+        let user = users::get(a.t, kept.user_id).await?.ok_or_else(bad_session)?;
+        let scope = |membership: &Membership| own_scope(membership, &user, kept.id, &from);
+        settle(a).await?;
+        if !sessions::confirm(a.t, kept.id, second_factor, a.now).await? {
+            return Err(bad_session());
+        }
+        a.invalidate(Invalidate::Session(kept.id));
+        let second_factor = second_factor.or(kept.second_factor);
+        let after = Session { confirmed_at: a.now, second_factor, ..kept.clone() };
+        a.record_everywhere(
+            scope,
+            "session.confirmed",
+            "session",
+            kept.id,
+            Some(&SessionState::from(&after)),
+        )
+        .await?;
+        Ok(after.confirmed_until())
+    })
+    .await
+}
+
+fn confirmation_required() -> Error {
+    Error::Forbidden {
+        code: "confirmation_required",
+        message: "You proved your identity more than ten minutes ago. Confirm it with POST /v1/auth/confirm, then repeat \
+                  this request."
+            .to_owned(),
+    }
+}
+
+/// Checks that a session was confirmed recently, and returns it as it is stored.
+pub(crate) async fn must_be_fresh(ctx: &Ctx, session: &Session) -> Result<Session, Error> {
+    let id = session.id;
+    let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?.ok_or_else(bad_session)?;
+    if found.is_confirmed(ctx.now()) { Ok(found) } else { Err(confirmation_required()) }
+}
+
+/// Checks that the session of the scope was confirmed recently. An API key needs no confirmation.
 #[boxed]
 pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
     let Some(Credential::Session(id)) = scope.principal().map(|principal| principal.credential) else {
@@ -195,12 +391,7 @@ pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
     let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?;
     match found.is_some_and(|session| session.is_confirmed(ctx.now())) {
         true => Ok(()),
-        false => Err(Error::Forbidden {
-            code: "confirmation_required",
-            message: "You entered your password more than ten minutes ago. Confirm it with \
-                      POST /v1/auth/confirm, then repeat this request."
-                .to_owned(),
-        }),
+        false => Err(confirmation_required()),
     }
 }
 
@@ -218,13 +409,25 @@ pub async fn rename(ctx: &Ctx, session: &Session, name: Name, origin: Origin) ->
     .await
 }
 
-/// Returns the user of a session and the organizations in which they are active.
+/// Returns the user of a session and the organizations in which they are active, each with the demand that the session
+/// does not meet.
 #[boxed]
-pub async fn current(ctx: &Ctx, user: UserId) -> Result<(User, Vec<Membership>), Error> {
+pub async fn current(
+    ctx: &Ctx,
+    session: &Session,
+) -> Result<(User, Vec<(Membership, Option<Unmet>)>), Error> {
+    let (own, now) = (session.clone(), ctx.now());
     ctx.db
         .read(async move |t| {
-            let found = users::get(t, user).await?.ok_or(Error::NotFound("user"))?;
-            Ok((found, members::of_user(t, user).await?))
+            let found = users::get(t, own.user_id).await?.ok_or(Error::NotFound("user"))?;
+            let standings = members::standings(t, own.user_id).await?;
+            let unmet = |membership: &Membership| {
+                let standing = standings.iter().find(|one| one.organization == membership.organization)?;
+                standing.demands.unmet(&own, now)
+            };
+            let memberships = members::of_user(t, own.user_id).await?;
+            let memberships = memberships.into_iter().map(|membership| (unmet(&membership), membership));
+            Ok((found, memberships.map(|(unmet, membership)| (membership, unmet)).collect()))
         })
         .await
 }

@@ -83,6 +83,40 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
     )
 }
 
+/// Tells a user of a change of how they sign in. It cannot be unsubscribed from.
+pub(crate) fn security(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Message {
+    let link = ctx.link("/settings/account");
+    let letter = MailTemplate {
+        subject: subject.to_owned(),
+        paragraphs: vec![message.to_owned()],
+        action: "Look at your account",
+        link: &link,
+        closing:
+            "If it was not you, change your password now, and tell an administrator of your organization."
+                .to_owned(),
+        ..MailTemplate::default()
+    };
+    compose(ctx, &to.into(), &letter)
+}
+
+/// Asks a member without a second factor to set one up.
+pub(crate) fn mfa_required(ctx: &Ctx, to: &User, organization: &str, from: Time) -> Message {
+    let link = ctx.link("/settings/account");
+    let letter = MailTemplate {
+        organization,
+        subject: format!("{organization} requires a second factor"),
+        paragraphs: vec![format!(
+            "{organization} requires a second factor at sign-in from {} (UTC). Your account has none yet: add an authenticator app or a passkey.",
+            Date::of(from)
+        )],
+        action: "Set it up",
+        link: &link,
+        closing: "Without one you can sign in after that day, but see nothing of the organization until you have set it up.".to_owned(),
+        ..MailTemplate::default()
+    };
+    compose(ctx, &to.into(), &letter)
+}
+
 /// A section of a mail: lines under a heading.
 pub(crate) struct MailSection {
     pub(crate) heading: String,

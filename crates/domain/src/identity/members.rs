@@ -145,6 +145,7 @@ pub struct MemberFilter {
     pub includes_inactive: bool,
     pub role: Option<AnyOf<Name>>,
     pub department: Option<AnyOf<Department>>,
+    pub has_second_factor: Option<bool>,
     pub q: Option<String>,
 }
 

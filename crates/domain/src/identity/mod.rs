@@ -7,5 +7,7 @@ pub mod invitations;
 pub mod members;
 pub mod notices;
 pub mod organizations;
+pub mod passkeys;
 pub mod sessions;
+pub mod sign_in;
 pub mod users;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::id::{SessionId, UserId};
+use crate::identity::sign_in::{SecondFactor, SignInMethod};
 use crate::row::Row;
 use crate::time::Time;
 
@@ -17,15 +18,28 @@ pub struct Session {
     pub ip: Option<String>,
     /// The user agent of the browser or program.
     pub user_agent: Option<String>,
-    /// The time at which the user last entered the password.
+    /// The time at which the user last proved their identity.
     pub confirmed_at: Time,
+    pub method: SignInMethod,
+    pub second_factor: Option<SecondFactor>,
+    /// The longest time between two uses since it was confirmed, in milliseconds.
+    pub longest_gap: i64,
 }
 
-/// The period for which an entered password counts for actions that require it again.
+/// The period for which a confirmation counts for actions that require one.
 const CONFIRMED_FOR: Duration = Duration::from_mins(10);
 
 impl Session {
     pub fn is_confirmed(&self, now: Time) -> bool {
         now.since(self.confirmed_at) < CONFIRMED_FOR
+    }
+
+    /// The time until which the confirmation counts.
+    pub fn confirmed_until(&self) -> Time {
+        self.confirmed_at.plus(CONFIRMED_FOR)
+    }
+
+    pub fn longest_gap(&self) -> Duration {
+        Duration::from_millis(self.longest_gap.unsigned_abs())
     }
 }

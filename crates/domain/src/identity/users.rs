@@ -25,6 +25,9 @@ pub struct User {
     /// account is stored here.
     #[serde(skip)]
     pub account_id: Option<UserId>,
+    /// When the account got its second factor.
+    #[serde(skip)]
+    pub second_factor_since: Option<Time>,
     #[serde(skip)]
     pub version: i64,
 }
@@ -42,6 +45,7 @@ impl User {
             last_login: None,
             invited_to: None,
             account_id: None,
+            second_factor_since: None,
             version: 1,
         }
     }

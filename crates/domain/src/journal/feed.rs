@@ -25,6 +25,8 @@ pub const VISIBILITY_RULES: &[(&str, Permission, Reach)] = &[
     ("chat_channel", Permission::OrganizationRead, Reach::All),
     ("member", Permission::MemberRead, Reach::All),
     ("member", Permission::ProfileRead, Reach::Own),
+    ("second_factor", Permission::IdentityRead, Reach::All),
+    ("sign_in_policy", Permission::IdentityRead, Reach::All),
     ("api_key", Permission::ApiKeyRead, Reach::All),
     ("risk", Permission::RiskRead, Reach::All),
     ("risk_criteria", Permission::RiskRead, Reach::All),

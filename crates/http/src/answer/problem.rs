@@ -2,10 +2,17 @@
 //! errors to a status.
 
 use attestry_app::{Error, FieldError};
+use attestry_domain::id::OrganizationId;
+use attestry_domain::identity::sign_in::{SecondFactor, Unmet};
+use attestry_domain::{JsonSchema as _, Time};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::json;
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::document::operations::{schema, schema_of};
 
 /// The code, status, title and documented meaning of each error.
 pub const CODES: &[(&str, u16, &str, &str)] = &[
@@ -43,6 +50,13 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ),
     ("invalid_session", 401, "Invalid session", "The session ended, expired or lay idle too long."),
     ("invalid_credentials", 401, "Wrong e-mail address or password", "The sign-in failed."),
+    (
+        "second_factor_required",
+        401,
+        "Second factor required",
+        "The password is right, and the account has a second factor: send its code with `challenge` to `/v1/auth/login/second-factor`.",
+    ),
+    ("invalid_second_factor", 401, "Wrong code", "The code is wrong, has expired or was used before."),
     ("forbidden", 403, "Not allowed", "The caller is authenticated but lacks the permission."),
     (
         "role_exceeds_own",
@@ -78,8 +92,14 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     (
         "confirmation_required",
         403,
-        "Password required again",
-        "Signing and approving require the password within the last ten minutes: `POST /v1/auth/confirm`.",
+        "Confirmation required",
+        "Signing, approving and changing how people sign in require a proof of identity within the last ten minutes: `POST /v1/auth/confirm`.",
+    ),
+    (
+        "reauthentication_required",
+        403,
+        "Sign in again",
+        "The session does not meet the sign-in policy of the organization; `reason` says what is missing. It stays valid elsewhere.",
     ),
     (
         "not_the_author",
@@ -124,6 +144,44 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
     ),
     ("last_owner", 409, "Last owner", "An organization keeps at least one active owner."),
     ("too_many_attachments", 409, "Too many attachments", "A comment can have at most ten files."),
+    (
+        "totp_active",
+        409,
+        "Authenticator app active",
+        "The account has an authenticator app; remove it before another one is added.",
+    ),
+    (
+        "totp_inactive",
+        409,
+        "No authenticator app",
+        "Recovery codes stand in for an authenticator app; add one first.",
+    ),
+    (
+        "second_factor_mandatory",
+        409,
+        "Second factor mandatory",
+        "An organization of the account requires a second factor, and this is the last one.",
+    ),
+    ("passkey_known", 409, "Passkey known", "The passkey is registered already."),
+    ("too_many_passkeys", 409, "Too many passkeys", "An account has at most 20 passkeys."),
+    (
+        "passkeys_unavailable",
+        409,
+        "Passkeys unavailable",
+        "Browsers offer passkeys only on sites with a name and TLS; `detail` says what is missing.",
+    ),
+    (
+        "account_not_managed",
+        409,
+        "Account not managed",
+        "The account is active in other organizations, too, or in none, so this one cannot reset how it signs in.",
+    ),
+    (
+        "would_lock_you_out",
+        409,
+        "Would lock you out",
+        "You do not meet the policy yourself; `detail` says what is missing.",
+    ),
     ("email_taken", 409, "E-mail address taken", "Another user has this address."),
     ("already_set_up", 409, "Already set up", "The installation has an organization; sign in."),
     ("policy_empty", 409, "Policy without text", "Give the policy content or a file before it is approved."),
@@ -247,6 +305,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Portal offline",
         "The organization has set its trust portal back to draft; links to its documents rest until it is published again.",
     ),
+    ("ceremony_expired", 410, "Ceremony expired", "The step took too long or was done already; start again."),
     ("link_expired", 410, "Link expired", "The link has been used or has expired."),
     (
         "invitation_expired",
@@ -384,6 +443,37 @@ pub struct ProblemBody<'a> {
     #[serde(skip_serializing_if = "<[FieldProblem]>::is_empty")]
     #[schema(required = false)]
     pub errors: &'a [FieldProblem],
+    /// `second_factor_required`: to be sent with the code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub challenge: Option<&'a str>,
+    /// `second_factor_required`: the second factors of the account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, schema_with = second_factors)]
+    pub methods: Option<&'a [SecondFactor]>,
+    /// `second_factor_required`: the time until which the challenge can be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = String, format = DateTime)]
+    pub expires_at: Option<Time>,
+    /// `reauthentication_required`: the demand that the session does not meet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, schema_with = schema_of::<Unmet>)]
+    pub reason: Option<Unmet>,
+    /// `reauthentication_required`: the organization that demands it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    pub organization_id: Option<OrganizationId>,
+}
+
+fn second_factors() -> RefOr<Schema> {
+    schema(json!({"type": "array", "items": SecondFactor::json_schema()}))
+}
+
+/// The way on for a client whose sign-in is not complete.
+#[derive(Clone, Debug)]
+pub enum NextStep {
+    Code { challenge: String, methods: Vec<SecondFactor>, expires_at: Time },
+    Reauthenticate { reason: Unmet, organization: OrganizationId },
 }
 
 /// An error to respond with. The outermost layer adds the request id and writes the body.
@@ -393,13 +483,21 @@ pub struct Problem {
     pub detail: String,
     pub errors: Vec<FieldProblem>,
     pub retry_after: Option<u64>,
+    pub next_step: Option<Box<NextStep>>,
     /// The cause, for the log only.
     pub cause: Option<String>,
 }
 
 impl Problem {
     pub fn new(code: &'static str, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), retry_after: None, cause: None }
+        Self {
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            retry_after: None,
+            next_step: None,
+            cause: None,
+        }
     }
 
     pub fn not_found(what: &str) -> Self {
@@ -432,6 +530,16 @@ impl Problem {
     /// Builds the response.
     pub fn answer(&self, request_id: &str) -> Response {
         let (status, title) = self.row();
+        let (challenge, methods, expires_at) = match self.next_step.as_deref() {
+            Some(NextStep::Code { challenge, methods, expires_at }) => {
+                (Some(challenge.as_str()), Some(methods.as_slice()), Some(*expires_at))
+            }
+            _ => (None, None, None),
+        };
+        let (reason, organization_id) = match self.next_step.as_deref() {
+            Some(NextStep::Reauthenticate { reason, organization }) => (Some(*reason), Some(*organization)),
+            _ => (None, None),
+        };
         let body = ProblemBody {
             r#type: format!("/docs/errors#{}", self.code),
             title,
@@ -440,6 +548,11 @@ impl Problem {
             code: self.code,
             request_id,
             errors: &self.errors,
+            challenge,
+            methods,
+            expires_at,
+            reason,
+            organization_id,
         };
         let text = serde_json::to_vec(&body).unwrap_or_default();
         let mut response = (status, text).into_response();
@@ -466,6 +579,24 @@ impl From<FieldError> for FieldProblem {
     }
 }
 
+/// The message for a demand of an organization that a session does not meet.
+fn demanded(unmet: Unmet) -> &'static str {
+    match unmet {
+        Unmet::SecondFactor => {
+            "This organization requires a second factor, and you signed in without yours. Confirm with it: POST /v1/auth/confirm."
+        }
+        Unmet::Enrolment => {
+            "This organization requires a second factor, and your account has none. Add an authenticator app or a passkey."
+        }
+        Unmet::Idle => {
+            "Your session was idle for longer than this organization allows. Confirm your password, or sign in again."
+        }
+        Unmet::TooOld => {
+            "You signed in longer ago than this organization allows, or were signed out of it. Sign in again."
+        }
+    }
+}
+
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match error {
@@ -476,6 +607,14 @@ impl From<Error> for Problem {
             Error::Unauthenticated { code, message } | Error::Gone { code, message } => {
                 Self::new(code, message)
             }
+            Error::SecondFactorRequired { challenge, methods, expires_at } => Self {
+                next_step: Some(Box::new(NextStep::Code { challenge, methods, expires_at })),
+                ..Self::new("second_factor_required", "Enter the code of your authenticator app.")
+            },
+            Error::Reauthenticate { unmet: reason, organization } => Self {
+                next_step: Some(Box::new(NextStep::Reauthenticate { reason, organization })),
+                ..Self::new("reauthentication_required", demanded(reason))
+            },
             Error::NotFound(what) => Self::not_found(what),
             Error::PreconditionFailed => Self::new(
                 "precondition_failed",

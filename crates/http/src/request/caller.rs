@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use attestry_app::identity::principals::{self, CachedSession, Lasting, LastingScope};
+use attestry_app::identity::principals::{self, CachedSession, Lasting, LastingScope, Refused};
 use attestry_app::portals;
 use attestry_domain::access::{Actor, Claim, Connection, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::hash::{hex, sha256};
@@ -234,8 +234,9 @@ async fn by_session(
     };
     match principals::in_organization(&api.ctx, &session, organization).await? {
         Ok(principal) => Ok((principal, Ok(()))),
-        Err(Some(inactive)) => Ok((inactive, Err(outsider()))),
-        Err(None) => Err(outsider()),
+        Err(Refused::Inactive(inactive)) => Ok((inactive, Err(outsider()))),
+        Err(Refused::NotAMember) => Err(outsider()),
+        Err(Refused::Unmet(unmet)) => Err(attestry_app::Error::Reauthenticate { unmet, organization }.into()),
     }
 }
 

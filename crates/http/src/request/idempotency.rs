@@ -1,6 +1,6 @@
 //! `Idempotency-Key` on any POST, as part of the outermost layer: handlers are not aware of it.
 //!
-//! Sign-in and sign-out are exempt, because repeating them is harmless and a response with a fresh token must not be
+//! Signing in and out is exempt, because repeating them is harmless and a response with a fresh token must not be
 //! replayed. Secrets in other responses are left out of the stored copy.
 
 use std::sync::Arc;
@@ -35,7 +35,13 @@ pub const MAX_KEY_BYTES: usize = 255;
 
 /// The timeout of a request with a claim, shorter than the lock of the claim.
 const LIFETIME: Duration = Duration::from_secs(CLAIM_TIMEOUT.as_secs() - 10);
-const EXEMPT: &[&str] = &["/v1/auth/login", "/v1/auth/logout"];
+const EXEMPT: &[&str] = &[
+    "/v1/auth/login",
+    "/v1/auth/login/second-factor",
+    "/v1/auth/passkeys/sign-in-options",
+    "/v1/auth/passkeys/sign-in",
+    "/v1/auth/logout",
+];
 
 /// The copy to store of a response that contains a secret.
 #[derive(Clone, Debug)]

@@ -204,6 +204,23 @@ impl FromJson for Count {
     }
 }
 
+/// An integer of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole<const FIRST: i64, const LAST: i64>(pub i64);
+
+impl<const FIRST: i64, const LAST: i64> FromJson for Whole<FIRST, LAST> {
+    fn from_json(json: &Json) -> Result<Self, String> {
+        match json.whole() {
+            Some(number) if (FIRST..=LAST).contains(&number) => Ok(Self(number)),
+            _ => Err(format!("must be a whole number from {FIRST} to {LAST}")),
+        }
+    }
+
+    fn schema() -> RefOr<Schema> {
+        schema(serde_json::json!({"type": "integer", "minimum": FIRST, "maximum": LAST}))
+    }
+}
+
 /// A secret in a body: any text, not normalized.
 #[derive(Clone)]
 pub struct Secret(pub String);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::identity::setup::{self, NewInstallation};
-use attestry_app::identity::{members, organizations, passwords};
+use attestry_app::identity::{members, organizations, passwords, second_factors};
 use attestry_app::{Ctx, Error};
 use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
 use attestry_domain::identity::members::Person;
@@ -77,12 +77,18 @@ pub(crate) enum Admin {
         #[arg(long)]
         password: Option<String>,
     },
+    /// Remove the authenticator app, the recovery codes and the passkeys of a user who lost them, and end their sessions
+    ResetSecondFactor {
+        /// The user's e-mail address
+        #[arg(long)]
+        email: String,
+    },
     /// Restore an organization that was deleted less than 30 days ago
     RestoreOrganization {
         /// The organization's name or id
         organization: String,
     },
-    /// Encrypt the secrets of automations under a new key, also while servers are running
+    /// Encrypt the secrets of automations and authenticator apps under a new key, also while servers are running
     RotateSecretsKey,
     /// Use the current secret key from now on, although the database was created with another one
     AdoptSecretKey,
@@ -139,8 +145,15 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             let restored = organizations::restore(&ctx, found.id).await.map_err(plain)?;
             say(format_args!("{} is back; its people can sign in again.", restored.name));
         }
+        Admin::ResetSecondFactor { email } => {
+            let email = read::<Email>("email", &email)?;
+            let user = second_factors::reset_by_operator(&ctx, &email).await.map_err(plain)?;
+            say(format_args!(
+                "{user} signs in with the password alone from now on; their sessions have ended."
+            ));
+        }
         Admin::RotateSecretsKey => {
-            let count = attestry_app::automations::secrets::rotate_key(&ctx).await.map_err(plain)?;
+            let count = attestry_app::core::data_key::rotate(&ctx).await.map_err(plain)?;
             say(format_args!("The secrets ({count}) are encrypted under a new key."));
         }
         Admin::CreateApiKey { organization, email, name, scopes, expires_at, json } => {

@@ -1,0 +1,134 @@
+//! `/v1/organization/sign-in-policy`, and signing a member out of the organization.
+
+use attestry_app::identity::sign_in_policy::{PolicyInForce, PolicyPatch};
+use attestry_app::identity::{sessions, sign_in_policy};
+use attestry_domain::Time;
+use attestry_domain::access::grant;
+use attestry_domain::id::kind;
+use attestry_domain::identity::sign_in::{Mfa, SignInPolicy};
+use attestry_http::answer::conditions::{Conditions, with_tag};
+use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema_of;
+use attestry_http::request::caller::Granted;
+use attestry_http::request::json::Whole;
+use attestry_http::request::path::PathId;
+use attestry_http::request::wire::Valid;
+use attestry_http::state::Api;
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::identity::auth::Done;
+
+/// The rules for the sessions of the organization's members.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SignInPolicy, example = json!({
+    "mfa": "required", "graceDays": 14, "mfaFrom": "2026-11-29T09:30:00.000Z", "idleMinutes": 60, "maxHours": null,
+    "membersWithoutSecondFactor": 3, "updatedAt": "2026-11-15T09:30:00.000Z"
+}))]
+pub(crate) struct PolicyView {
+    /// `required`: a session needs a second factor, which is a passkey, or a code beside the password.
+    #[schema(schema_with = schema_of::<Mfa>)]
+    mfa: Mfa,
+    /// The days before a newly required second factor is enforced.
+    grace_days: i64,
+    /// From when the second factor is enforced; null while it is optional.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    mfa_from: Option<Time>,
+    /// After so many minutes without a request, a session must be confirmed; null: the installation's limit.
+    #[schema(required)]
+    idle_minutes: Option<i64>,
+    /// So many hours after the sign-in, a session ends here; null: the installation's limit.
+    #[schema(required)]
+    max_hours: Option<i64>,
+    /// The number of active members whose accounts have no second factor.
+    members_without_second_factor: i64,
+    /// Null while these are the defaults.
+    #[schema(required, value_type = Option<String>, format = DateTime)]
+    updated_at: Option<Time>,
+}
+
+impl From<PolicyInForce> for PolicyView {
+    fn from(PolicyInForce { policy, members_without_second_factor }: PolicyInForce) -> Self {
+        let SignInPolicy { mfa, grace_days, mfa_from, idle_minutes, max_hours, updated_at, version: _ } =
+            policy;
+        Self { mfa, grace_days, mfa_from, idle_minutes, max_hours, members_without_second_factor, updated_at }
+    }
+}
+
+body! {
+    /// The rules to change. Fields that are left out stay as they are.
+    UpdateSignInPolicy {
+        mfa "mfa": optional Mfa = "`required`: sessions of members need a second factor. You must have one yourself.",
+        grace_days "graceDays": optional Whole<0, 90> = "The days before a newly required second factor is enforced; 14 by default.",
+        idle_minutes "idleMinutes": nullable Whole<5, 43_200> = "The minutes without a request after which a session must be confirmed, to within a minute; null: the installation's limit.",
+        max_hours "maxHours": nullable Whole<1, 8_760> = "The hours after the sign-in at which a session ends here; null: the installation's limit.",
+    }
+    example json!({"graceDays": 7, "idleMinutes": 60})
+}
+
+/// Shows the sign-in policy
+#[utoipa::path(
+    get, path = "/v1/organization/sign-in-policy", tag = "Organization",
+    responses((status = 200, body = PolicyView, description = "The policy."))
+)]
+pub(crate) async fn get_sign_in_policy(
+    api: State<Api>,
+    scope: Granted<grant::IdentityRead>,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let found = sign_in_policy::get(&api.ctx, &scope).await?;
+    let tag = [found.policy.version, found.members_without_second_factor];
+    Ok(conditions.respond(&tag, PolicyView::from(found)))
+}
+
+/// Changes the sign-in policy
+///
+/// For owners, whose session must have been confirmed within the last ten minutes. Members without a second factor are
+/// told by mail when one becomes required. Open sessions are affected within seconds; API keys are not.
+#[utoipa::path(
+    patch, path = "/v1/organization/sign-in-policy", tag = "Organization", request_body = UpdateSignInPolicy,
+    responses(
+        (status = 200, body = PolicyView, description = "The policy as it is now."),
+        (status = 409, description = "You do not meet the policy yourself."),
+    )
+)]
+pub(crate) async fn update_sign_in_policy(
+    api: State<Api>,
+    scope: Granted<grant::IdentityUpdate>,
+    conditions: Conditions,
+    body: Valid<UpdateSignInPolicy>,
+) -> Result<Response, Problem> {
+    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    let UpdateSignInPolicy { mfa, grace_days, idle_minutes, max_hours } = body.0;
+    let patch = PolicyPatch {
+        mfa,
+        grace_days: grace_days.map(|Whole(days)| days),
+        idle_minutes: idle_minutes.map(|Whole(minutes)| minutes),
+        max_hours: max_hours.map(|Whole(hours)| hours),
+    };
+    let set = sign_in_policy::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
+    let tag = [set.policy.version, set.members_without_second_factor];
+    Ok(with_tag(StatusCode::OK, &tag, PolicyView::from(set)))
+}
+
+/// Signs a member out of the organization
+///
+/// Their sessions stay valid in other organizations. Signing out an owner requires `owner:manage`.
+#[utoipa::path(
+    post, path = "/v1/people/{id}/sign-out", tag = "People",
+    responses((status = 200, body = Done, description = "The member has to sign in again."))
+)]
+pub(crate) async fn sign_out_member(
+    api: State<Api>,
+    scope: Granted<grant::MemberUpdate>,
+    id: PathId<kind::Member>,
+) -> Result<Json<Done>, Problem> {
+    sign_in_policy::sign_out(&api.ctx, &scope, id.found()?).await?;
+    Ok(Json(Done::DONE))
+}

@@ -1,0 +1,340 @@
+//! Passkeys: adding them, and signing in and confirming with them. A software authenticator plays the browser.
+
+use std::time::Duration;
+
+use attestry_domain::hash::sha256;
+use attestry_tests::authenticator::Authenticator;
+use attestry_tests::{Call, PASSWORD, Tenant, TestApp, both, id};
+use serde_json::{Value, json};
+
+both! {
+    a_passkey_signs_in,
+    crooked_registrations_are_refused,
+    crooked_answers_are_refused,
+    each_changed_byte_is_refused,
+    tickets_hold_once_and_for_their_purpose,
+    a_counter_that_goes_back_is_refused,
+    a_passkey_belongs_to_one_account,
+    a_passkey_confirms_its_session,
+    a_removed_passkey_signs_nobody_in,
+    an_inactive_member_is_refused,
+}
+
+const ORIGIN: &str = "https://compliance.example.com";
+/// Makes an authenticator misbehave.
+type Trick = fn(&mut Authenticator);
+
+const SITE: &str = "compliance.example.com";
+
+pub(crate) fn authenticator(number: usize) -> Authenticator {
+    Authenticator::new(ORIGIN, SITE, &sha256(&number.to_be_bytes()))
+}
+
+fn session<'a>(app: &'a TestApp, token: &str, tenant: &Tenant, path: &str) -> Call<'a> {
+    app.call("POST", path).session(token, &tenant.organization)
+}
+
+/// Returns the body that adds the passkey of this authenticator.
+pub(crate) async fn registration(
+    app: &TestApp,
+    tenant: &Tenant,
+    token: &str,
+    authenticator: &mut Authenticator,
+) -> Value {
+    let options =
+        session(app, token, tenant, "/v1/auth/passkeys/registration-options").send().await.expect(200);
+    json!({"ticket": options["ticket"], "credential": authenticator.create(&options["publicKey"]), "name": "Laptop"})
+}
+
+/// Adds a passkey and returns it.
+pub(crate) async fn add(
+    app: &TestApp,
+    tenant: &Tenant,
+    token: &str,
+    authenticator: &mut Authenticator,
+) -> Value {
+    let body = registration(app, tenant, token, authenticator).await;
+    let added = session(app, token, tenant, "/v1/auth/passkeys").json(&body).send().await.expect(201);
+    app.mails().await;
+    added
+}
+
+/// Returns the body that signs in with this authenticator.
+pub(crate) async fn answer(app: &TestApp, authenticator: &mut Authenticator) -> Value {
+    let options = app.call("POST", "/v1/auth/passkeys/sign-in-options").send().await.expect(200);
+    json!({"ticket": options["ticket"], "credential": authenticator.get(&options["publicKey"])})
+}
+
+/// Returns the body that confirms a session with this authenticator.
+pub(crate) async fn confirmation(
+    app: &TestApp,
+    tenant: &Tenant,
+    token: &str,
+    authenticator: &mut Authenticator,
+) -> Value {
+    let options = session(app, token, tenant, "/v1/auth/passkeys/confirm-options").send().await.expect(200);
+    json!({"ticket": options["ticket"], "credential": authenticator.get(&options["publicKey"])})
+}
+
+fn sign_in<'a>(app: &'a TestApp, body: &Value) -> Call<'a> {
+    app.call("POST", "/v1/auth/passkeys/sign-in").json(body)
+}
+
+async fn a_passkey_signs_in(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let options =
+        session(app, &token, &app.home, "/v1/auth/passkeys/registration-options").send().await.expect(200);
+    let wanted = &options["publicKey"];
+    assert_eq!(wanted["rp"]["id"], SITE);
+    assert_eq!(wanted["attestation"], "none");
+    assert_eq!(wanted["authenticatorSelection"]["residentKey"], "required");
+    assert_eq!(wanted["authenticatorSelection"]["userVerification"], "required");
+    let mut laptop = authenticator(1);
+    let added = add(app, &app.home, &token, &mut laptop).await;
+    assert_eq!((&added["name"], &added["isSynced"]), (&json!("Laptop"), &json!(false)));
+    let options = app.call("POST", "/v1/auth/passkeys/sign-in-options").send().await.expect(200);
+    assert_eq!(options["publicKey"]["allowCredentials"], json!([]), "nobody learns who has a passkey");
+    assert_eq!(options["publicKey"]["userVerification"], "required");
+    let body = answer(app, &mut laptop).await;
+    let reply = sign_in(app, &body).send().await;
+    let opened = reply.expect(200);
+    assert_eq!((&opened["method"], &opened["secondFactor"]), (&json!("passkey"), &json!("passkey")));
+    assert!(reply.header("set-cookie").is_some());
+    app.work().await;
+    let call = app.call("GET", "/v1/auth/security").session(&token, &app.home.organization);
+    let security = call.send().await.expect(200);
+    assert_eq!(security["passkeys"][0]["id"], added["id"]);
+    assert_ne!(security["passkeys"][0]["lastUsedAt"], Value::Null);
+    let log = app.get("/v1/audit-logs?action=passkey.added").send().await.expect(200);
+    assert_eq!(log["count"], 1);
+    // The authenticator knows the account by a random id.
+    assert!(!app.home.user.contains(&String::from_utf8_lossy(&laptop.user_handle).into_owned()));
+}
+
+async fn crooked_registrations_are_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let tricks: [(&str, Trick); 7] = [
+        ("wrong origin", |one| one.origin = "https://evil.example.com"),
+        ("subdomain", |one| one.origin = "https://a.compliance.example.com"),
+        ("plain http", |one| one.origin = "http://compliance.example.com"),
+        ("wrong site", |one| one.site = "example.com"),
+        ("no user", |one| one.flags = 0b100),
+        ("not verified", |one| one.flags = 0b001),
+        ("synced though not eligible", |one| one.flags = 0b1_0101),
+    ];
+    for (name, trick) in tricks {
+        let mut crooked = authenticator(1);
+        trick(&mut crooked);
+        let body = registration(app, &app.home, &token, &mut crooked).await;
+        let reply = session(app, &token, &app.home, "/v1/auth/passkeys").json(&body).send().await;
+        assert_eq!(reply.status, 400, "{name}: {}", reply.text());
+        reply.problem(400, "validation_failed");
+    }
+    let mut body = registration(app, &app.home, &token, &mut authenticator(1)).await;
+    body["credential"]["response"]["attestationObject"] = json!("AAAA");
+    session(app, &token, &app.home, "/v1/auth/passkeys")
+        .json(&body)
+        .send()
+        .await
+        .problem(400, "validation_failed");
+    body["credential"] = json!({"id": 7});
+    session(app, &token, &app.home, "/v1/auth/passkeys")
+        .json(&body)
+        .send()
+        .await
+        .problem(400, "validation_failed");
+}
+
+async fn crooked_answers_are_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    let tricks: [(&str, Trick); 8] = [
+        ("wrong origin", |one| one.origin = "https://evil.example.com"),
+        ("subdomain", |one| one.origin = "https://a.compliance.example.com"),
+        ("wrong site", |one| one.site = "example.com"),
+        ("no user", |one| one.flags = 0b100),
+        ("not verified", |one| one.flags = 0b001),
+        ("synced though not eligible", |one| one.flags = 0b1_0101),
+        ("another account", |one| one.user_handle = vec![7; 16]),
+        ("another key", |one| one.credential_id = vec![7; 32]),
+    ];
+    for (name, trick) in tricks {
+        let (origin, site, flags) = (laptop.origin, laptop.site, laptop.flags);
+        let (handle, credential_id) = (laptop.user_handle.clone(), laptop.credential_id.clone());
+        trick(&mut laptop);
+        let body = answer(app, &mut laptop).await;
+        let reply = sign_in(app, &body).send().await;
+        assert_eq!(reply.status, 401, "{name}: {}", reply.text());
+        reply.problem(401, "invalid_credentials");
+        assert_eq!(reply.header("set-cookie"), None, "{name}");
+        (laptop.origin, laptop.site, laptop.flags) = (origin, site, flags);
+        (laptop.user_handle, laptop.credential_id) = (handle, credential_id);
+    }
+    // The signature of another key under the id of this one.
+    let mut impostor = authenticator(1);
+    impostor.user_handle.clone_from(&laptop.user_handle);
+    let body = answer(app, &mut impostor).await;
+    sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+    // An answer to another challenge.
+    let mut body = answer(app, &mut laptop).await;
+    body["ticket"] = answer(app, &mut laptop).await["ticket"].clone();
+    sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.expect(200);
+    app.work().await;
+}
+
+async fn each_changed_byte_is_refused(app: &TestApp) {
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    let good = answer(app, &mut laptop).await;
+    for field in ["authenticatorData", "clientDataJSON", "signature", "userHandle"] {
+        let text = good["credential"]["response"][field].as_str().expect("a text");
+        let bytes = URL_SAFE_NO_PAD.decode(text).expect("base64url");
+        for place in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[place] ^= 1;
+            let mut body = good.clone();
+            body["credential"]["response"][field] = json!(URL_SAFE_NO_PAD.encode(changed));
+            let reply = sign_in(app, &body).send().await;
+            assert_eq!(reply.status, 401, "{field} {place}: {}", reply.text());
+        }
+    }
+    sign_in(app, &good).send().await.expect(200);
+    app.work().await;
+}
+
+async fn tickets_hold_once_and_for_their_purpose(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    let body = registration(app, &app.home, &token, &mut laptop).await;
+    let add = |body: &Value, token: &str| session(app, token, &app.home, "/v1/auth/passkeys").json(body);
+    // Another session of another user.
+    app.member(&app.home, "bob@example.com", "admin").await;
+    let bob = app.sign_in("bob@example.com").await;
+    add(&body, &bob).send().await.problem(410, "ceremony_expired");
+    add(&body, &token).send().await.expect(201);
+    add(&body, &token).send().await.problem(410, "ceremony_expired");
+    app.mails().await;
+    let body = answer(app, &mut laptop).await;
+    // A sign-in confirms nothing, and a confirmation signs nobody in.
+    let confirm =
+        |body: &Value, token: &str| session(app, token, &app.home, "/v1/auth/passkeys/confirm").json(body);
+    confirm(&body, &token).send().await.problem(410, "ceremony_expired");
+    sign_in(app, &body).send().await.expect(200);
+    sign_in(app, &body).send().await.problem(410, "ceremony_expired");
+    let body = confirmation(app, &app.home, &token, &mut laptop).await;
+    sign_in(app, &body).send().await.problem(410, "ceremony_expired");
+    confirm(&body, &bob).send().await.problem(410, "ceremony_expired");
+    let late = answer(app, &mut laptop).await;
+    app.clock.advance(Duration::from_mins(5));
+    sign_in(app, &late).send().await.problem(410, "ceremony_expired");
+    confirm(&body, &token).send().await.problem(410, "ceremony_expired");
+    app.work().await;
+    app.housekeeping().await;
+}
+
+async fn a_counter_that_goes_back_is_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    laptop.counter = 5;
+    add(app, &app.home, &token, &mut laptop).await;
+    laptop.counter = 6;
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.expect(200);
+    for counter in [6, 5, 0] {
+        laptop.counter = counter;
+        let body = answer(app, &mut laptop).await;
+        sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+    }
+    laptop.counter = 7;
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.expect(200);
+    // A key without a counter never moves it.
+    let mut phone = authenticator(2);
+    let added = add(app, &app.home, &token, &mut phone).await;
+    for _ in 0..2 {
+        let body = answer(app, &mut phone).await;
+        sign_in(app, &body).send().await.expect(200);
+    }
+    let path = format!("/v1/auth/passkeys/{}", id(&added));
+    let rename =
+        app.call("PATCH", &path).session(&token, &app.home.organization).json(&json!({"name": "Phone"}));
+    assert_eq!(rename.send().await.expect(200)["name"], "Phone");
+    app.work().await;
+}
+
+async fn a_passkey_belongs_to_one_account(app: &TestApp) {
+    let ada = app.sign_in(&app.home.email).await;
+    app.member(&app.home, "bob@example.com", "admin").await;
+    let bob = app.sign_in("bob@example.com").await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &ada, &mut laptop).await;
+    let body = registration(app, &app.home, &bob, &mut laptop).await;
+    let known = session(app, &bob, &app.home, "/v1/auth/passkeys").json(&body);
+    known.send().await.problem(409, "passkey_known");
+    // Bob does not confirm with Ada's.
+    let mut laptop = authenticator(3);
+    add(app, &app.home, &ada, &mut laptop).await;
+    let body = confirmation(app, &app.home, &bob, &mut laptop).await;
+    let confirm = session(app, &bob, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+    confirm.send().await.problem(400, "validation_failed");
+    let body = answer(app, &mut laptop).await;
+    let opened = sign_in(app, &body).send().await.expect(200);
+    assert_eq!(opened["user"]["email"], app.home.email);
+    app.work().await;
+}
+
+async fn a_passkey_confirms_its_session(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    let plain = app.sign_in(&app.home.email).await;
+    app.clock.advance(Duration::from_mins(11));
+    let ways =
+        app.call("GET", "/v1/auth/confirm").session(&plain, &app.home.organization).send().await.expect(200);
+    assert_eq!(ways["methods"], json!(["passkey", "password"]));
+    assert_eq!(ways["needsCode"], false);
+    session(app, &plain, &app.home, "/v1/auth/totp").send().await.problem(403, "confirmation_required");
+    let body = confirmation(app, &app.home, &plain, &mut laptop).await;
+    let confirm = || session(app, &plain, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+    confirm().send().await.expect(200);
+    confirm().send().await.problem(410, "ceremony_expired");
+    session(app, &plain, &app.home, "/v1/auth/totp").send().await.expect(201);
+    let own = app.call("GET", "/v1/auth/session").session(&plain, &app.home.organization);
+    assert_eq!(own.send().await.expect(200)["secondFactor"], "passkey");
+    app.work().await;
+}
+
+async fn a_removed_passkey_signs_nobody_in(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    let added = add(app, &app.home, &token, &mut laptop).await;
+    let body = answer(app, &mut laptop).await;
+    let path = format!("/v1/auth/passkeys/{}", id(&added));
+    let remove = || app.call("DELETE", &path).session(&token, &app.home.organization);
+    remove().send().await.expect(200);
+    remove().send().await.problem(404, "not_found");
+    sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+    let mails = app.mails().await;
+    assert!(mails.iter().any(|mail| mail.subject.contains("passkey was removed")));
+    let log_in =
+        app.call("POST", "/v1/auth/login").json(&json!({"email": app.home.email, "password": PASSWORD}));
+    log_in.send().await.expect(200);
+    app.work().await;
+}
+
+async fn an_inactive_member_is_refused(app: &TestApp) {
+    let member = app.member(&app.home, "bob@example.com", "employee").await;
+    let token = app.sign_in("bob@example.com").await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    app.patch(&format!("/v1/people/{}", id(&member)), &json!({"isActive": false})).send().await.expect(200);
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.problem(403, "no_active_membership");
+    app.mails().await;
+}

@@ -1,0 +1,153 @@
+import { Button, Modal } from '@mantine/core';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { meet, onDemand, type Reason } from '../api/demands';
+import { chooseOrganization } from '../api/organization';
+import { words } from '../api/problem';
+import { queries } from '../api/query';
+import { current, sessionQuery, useMe, useSession } from '../api/session';
+import { useIdentity } from '../parts/identity';
+import { Enrol } from '../parts/security/Enrol';
+import { t } from '../texts';
+import { useEscapeBlock } from './escape';
+import css from './gate.module.css';
+import { SignInForm } from './SignInForm';
+
+/**
+ * Covers the page when the organization demands more of the session: another sign-in, a second factor, or to enrol one.
+ * What was typed below stays, and the requests that were refused are sent again.
+ */
+export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
+  const { user, membership } = useMe();
+  const [reason, setReason] = useState<Reason>();
+  const done = useRef<() => void>(undefined);
+  useEscapeBlock(reason !== undefined);
+  useEffect(() => {
+    onDemand(
+      (next) =>
+        new Promise((resolve) => {
+          done.current = resolve;
+          setReason(next);
+        }),
+    );
+    return () => onDemand(undefined);
+  }, []);
+  const unmet = membership?.unmet;
+  // Nothing can be typed before the organization has opened.
+  const wasOpen = useRef(false);
+  if (membership && !unmet) wasOpen.current = true;
+  useEffect(() => {
+    if (unmet) void meet(unmet);
+  }, [unmet]);
+
+  /** Goes on if nothing is left to demand. */
+  async function proceed() {
+    const session = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 });
+    // A passkey may be of another account, which has no part in what was typed here.
+    if (session.user.id !== user?.id) return location.assign('/');
+    const next = current(session)?.unmet;
+    if (next) return setReason(next);
+    setReason(undefined);
+    done.current?.();
+    await queries.invalidateQueries();
+  }
+
+  return (
+    <Modal
+      opened={reason !== undefined}
+      onClose={() => undefined}
+      withCloseButton={false}
+      fullScreen
+      zIndex={1000}
+      transitionProps={{ duration: 0 }}
+      attributes={{ content: { 'aria-label': reason && t.again.titles[reason] } }}
+    >
+      {reason && (
+        <div className={css.page}>
+          <h2>{t.again.titles[reason]}</h2>
+          <p className={css.lead}>{t.again.texts[reason](membership?.name ?? '')}</p>
+          {wasOpen.current && <p className="t2">{t.again.kept}</p>}
+          <Ways key={reason} reason={reason} onDone={proceed} />
+          <Others onSignOut={onSignOut} />
+        </div>
+      )}
+    </Modal>
+  );
+}
+
+type WaysProps = { reason: Reason; onDone: () => Promise<unknown> };
+
+/** The form that removes the reason. */
+function Ways({ reason, onDone }: WaysProps) {
+  const { user } = useMe();
+  const [isSigningIn, setSigningIn] = useState(false);
+  if (reason === 'mfa_enrolment') return <Enrol onDone={onDone} />;
+  if (reason === 'mfa_required' && !isSigningIn) return <SecondFactor onDone={onDone} onSignIn={() => setSigningIn(true)} />;
+  return <SignInForm email={user?.email ?? ''} verb={t.expired.button} onSignedIn={onDone} />;
+}
+
+/** Confirms with the second factor of the account, which the session then has. */
+function SecondFactor({ onDone, onSignIn }: { onDone: () => Promise<unknown>; onSignIn: () => void }) {
+  const identity = useIdentity('always', { isSecondFactor: true });
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      if (await identity.confirm()) await onDone();
+    } catch (error) {
+      setProblem(words(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  if (!identity.isKnown) return null;
+  return (
+    <form onSubmit={(event) => void submit(event)} className={css.form} noValidate>
+      {identity.isPossible ? identity.fields : <p>{t.again.elsewhere}</p>}
+      {problem && (
+        <p role="alert" className={css.problem}>
+          {problem}
+        </p>
+      )}
+      {identity.isPossible && (
+        <Button type="submit" size="lg" loading={busy} disabled={!identity.isReady}>
+          {t.security.confirm}
+        </Button>
+      )}
+      <button type="button" className="plain link" onClick={onSignIn}>
+        {identity.needsCode ? t.again.recovery : t.again.signIn}
+      </button>
+    </form>
+  );
+}
+
+/** The ways out: another organization, or another account. */
+function Others({ onSignOut }: { onSignOut: () => void }) {
+  const { data: session } = useSession();
+  const { membership } = useMe();
+  const others = session?.organizations.filter(({ id, unmet }) => id !== membership?.id && !unmet) ?? [];
+  return (
+    <div className={css.others}>
+      {others.map(({ id, name }) => (
+        <button
+          key={id}
+          type="button"
+          className="plain link"
+          onClick={() => {
+            chooseOrganization(id);
+            location.assign('/');
+          }}
+        >
+          {t.palette.switchTo(name)}
+        </button>
+      ))}
+      <button type="button" className="plain link" onClick={onSignOut}>
+        {t.nav.signOut}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+// @vitest-environment jsdom
+import { screen, waitFor } from '@testing-library/react';
+import { afterEach, expect, test, vi } from 'vitest';
+import { useConfirm } from './confirm';
+import { Dialog } from './Dialog';
+import { answer, draw } from './testing/render';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  Reflect.deleteProperty(navigator, 'credentials');
+});
+
+const known = (methods: string[], more: object = {}) => ({
+  body: { isConfirmed: false, confirmedUntil: null, methods, needsCode: false, ...more },
+});
+const invalid = (field: string, message: string) => ({
+  status: 400,
+  body: { status: 400, code: 'validation_failed', detail: 'Invalid.', errors: [{ field, message }] },
+});
+
+/** A browser with passkeys, whose user agrees or refuses. */
+function browserWithPasskeys(get: () => Promise<unknown>) {
+  vi.stubGlobal('PublicKeyCredential', { parseRequestOptionsFromJSON: (options: unknown) => options });
+  Object.defineProperty(navigator, 'credentials', { configurable: true, value: { get } });
+}
+
+test('with an authenticator app the password is confirmed together with a code', async () => {
+  const act = vi.fn(async () => undefined);
+  const asked = answer({
+    '/v1/auth/confirm': ({ method, body }) => {
+      if (method === 'GET') return known(['password'], { needsCode: true });
+      return body.includes('123456') ? { body: { success: true } } : invalid('code', 'is wrong');
+    },
+  });
+  const { user } = draw(
+    <Dialog title="Sign?" verb="Sign" withPassword act={act} onClose={() => undefined}>
+      Text
+    </Dialog>,
+  );
+  await user.type(await screen.findByLabelText('Your password'), 'secret');
+  const sign = screen.getByRole<HTMLButtonElement>('button', { name: 'Sign' });
+  expect(sign.disabled).toBe(true);
+  await user.type(screen.getByLabelText('Code from your authenticator app'), '000000');
+  await user.click(sign);
+  expect(await screen.findByText('Is wrong')).toBeTruthy();
+  expect(act).not.toHaveBeenCalled();
+  await user.clear(screen.getByLabelText('Code from your authenticator app'));
+  await user.type(screen.getByLabelText('Code from your authenticator app'), '123 456');
+  await user.click(sign);
+  await waitFor(() => expect(act).toHaveBeenCalledOnce());
+  const sent = asked.filter(({ path, method }) => path === '/v1/auth/confirm' && method === 'POST');
+  expect(JSON.parse(sent.at(-1)?.body ?? '')).toEqual({ password: 'secret', code: '123456' });
+});
+
+test('a passkey comes first, and the password stays a way', async () => {
+  const act = vi.fn(async () => undefined);
+  let isWilling = false;
+  browserWithPasskeys(async () => {
+    if (!isWilling) throw new DOMException('', 'NotAllowedError');
+    return { toJSON: () => ({ id: 'abc' }) };
+  });
+  const asked = answer({
+    '/v1/auth/confirm': () => known(['passkey', 'password']),
+    '/v1/auth/passkeys/confirm-options': () => ({
+      body: { ticket: 'tkt', publicKey: {}, expiresAt: '2030-01-01T00:00:00.000Z' },
+    }),
+    '/v1/auth/passkeys/confirm': () => ({ body: { success: true } }),
+  });
+  const { user } = draw(
+    <Dialog title="Sign?" verb="Sign" withPassword act={act} onClose={() => undefined}>
+      Text
+    </Dialog>,
+  );
+  expect(await screen.findByText('You confirm with your passkey.')).toBeTruthy();
+  await user.click(screen.getByRole('button', { name: 'Sign' }));
+  expect((await screen.findByRole('alert')).textContent).toContain('No passkey was used');
+  isWilling = true;
+  await user.click(screen.getByRole('button', { name: 'Sign' }));
+  await waitFor(() => expect(act).toHaveBeenCalledOnce());
+  const sent = asked.find(({ path }) => path === '/v1/auth/passkeys/confirm');
+  expect(JSON.parse(sent?.body ?? '')).toEqual({ ticket: 'tkt', credential: { id: 'abc' } });
+  await user.click(screen.getByRole('button', { name: 'Use your password instead' }));
+  expect(screen.getByLabelText('Your password')).toBeTruthy();
+});
+
+function Asking({ act }: { act: () => Promise<unknown> }) {
+  const { ask, dialog } = useConfirm();
+  return (
+    <>
+      <button type="button" onClick={() => ask({ title: 'Remove?', text: 'Text', verb: 'Remove it', withIdentity: true, act })}>
+        Ask
+      </button>
+      {dialog}
+    </>
+  );
+}
+
+test('who has just confirmed is not asked again, until the server asks for it', async () => {
+  const confirmedUntil = new Date(Date.now() + 60_000).toISOString();
+  answer({
+    '/v1/auth/confirm': ({ method }) =>
+      method === 'GET' ? known(['password'], { isConfirmed: true, confirmedUntil }) : { body: { success: true, confirmedUntil } },
+    '/v1/refused': () => ({ status: 403, body: { status: 403, code: 'confirmation_required', detail: 'Confirm.' } }),
+  });
+  const { Problem } = await import('../api/problem');
+  let refusals = 1;
+  const act = vi.fn(async () => {
+    if (refusals-- > 0) throw new Problem(403, 'confirmation_required', 'Confirm.');
+  });
+  const { user } = draw(<Asking act={act} />);
+  await user.click(screen.getByRole('button', { name: 'Ask' }));
+  await user.click(await screen.findByRole('button', { name: 'Remove it' }));
+  await user.type(await screen.findByLabelText('Your password'), 'secret{Enter}');
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(act).toHaveBeenCalledTimes(2);
+});
