@@ -39,10 +39,21 @@ export const ACTIONS: Record<string, string[]> = {
   soa_document: ['created', 'updated', 'submitted', 'approved', 'declined', 'superseded'],
   soa_answer: ['answered', 'answer_proposed', 'answer_updated', 'answer_withdrawn'],
   context_entry: ['created', 'updated', 'deleted'],
-  member: ['created', 'invited', 'joined', 'updated', 'deactivated', 'reactivated', 'invitation_withdrawn'],
+  member: ['created', 'invited', 'joined', 'updated', 'deactivated', 'reactivated', 'signed_out', 'invitation_withdrawn'],
   user: ['updated', 'sign_in_failed', 'password_changed', 'password_reset_requested'],
   'user-notifications': ['notifications_changed'],
   session: ['created', 'confirmed', 'ended'],
+  second_factor: [
+    'totp.activated',
+    'totp.removed',
+    'passkey.added',
+    'passkey.renamed',
+    'passkey.removed',
+    'recovery_codes.created',
+    'recovery_codes.used',
+    'second_factors.reset',
+  ],
+  sign_in_policy: ['updated'],
   api_key: ['created', 'revoked'],
   secret: ['set', 'deleted'],
   'automation-hosts': ['updated'],
@@ -63,7 +74,7 @@ export const ACTIONS: Record<string, string[]> = {
   operation: [],
 };
 
-/** Actions whose first word is not the kind of the record. */
+/** Actions whose first word is not the kind of the record; a record of several kinds names them whole. */
 const PREFIX: Record<string, string> = {
   policy_version: 'policy',
   policy_signature: 'policy',
@@ -71,7 +82,8 @@ const PREFIX: Record<string, string> = {
   soa_answer: 'soa',
   'user-notifications': 'user',
 };
-export const actionOf = (entityType: string, verb: string) => `${PREFIX[entityType] ?? entityType}.${verb}`;
+export const actionOf = (entityType: string, verb: string) =>
+  verb.includes('.') ? verb : `${PREFIX[entityType] ?? entityType}.${verb}`;
 
 /** Keeps those actions of a filter that these kinds of records have. */
 export function actionsOf(types: string | undefined, actions: string | undefined): string | undefined {

@@ -1,6 +1,6 @@
 import { Button, Menu, Modal, SegmentedControl } from '@mantine/core';
 import { IconMailPlus, IconUserOff } from '@tabler/icons-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useList, useTotal } from '../api/lists';
 import { type Member as Row, usePeople } from '../api/people';
 import { words } from '../api/problem';
@@ -59,8 +59,7 @@ function Everybody() {
   const { view, change } = useView();
   const { can, memberId } = useMe();
   const people = usePeople();
-  const mayKnow = can('identity:read');
-  const list = useWithoutFactor(useList('/v1/people', queryOf(view)), mayKnow && view.secondFactor === 'none');
+  const list = useList('/v1/people', queryOf(view));
   const active = useTotal('/v1/people', { isActive: true });
   const inactive = useTotal('/v1/people', { isActive: false });
   const mayInvite = can('member:create');
@@ -84,7 +83,7 @@ function Everybody() {
       }
       list={list}
       all={view.isActive === 'false' ? inactive : active}
-      filters={filters(people.all, mayKnow)}
+      filters={filters(people.all)}
       tools={
         <>
           <SearchInput value={view.q} onChange={(q) => void change({ q }, { replace: true })} width={180} />
@@ -119,23 +118,9 @@ function Everybody() {
   );
 }
 
-type List = ReturnType<typeof useList<'/v1/people'>>;
-
-/** The list without those who have a second factor: the server has no filter for it, so all pages are loaded. */
-function useWithoutFactor(list: List, isOn: boolean): List {
-  const { rows, more, hasNextPage, isFetchingNextPage } = list;
-  const isLoadingMore = isOn && hasNextPage && !isFetchingNextPage && !list.error;
-  useEffect(() => {
-    if (isLoadingMore) more();
-  }, [isLoadingMore, more]);
-  if (!isOn) return list;
-  const without = rows.filter(isWithoutFactor);
-  return { ...list, rows: without, total: list.total === undefined ? undefined : without.length };
-}
-
 const values = (of: Record<string, string>) => Object.entries(of).map(([value, label]) => ({ value, label }));
 
-function filters(people: Row[], mayKnow: boolean): FilterField[] {
+function filters(people: Row[]): FilterField[] {
   const { fields } = t.people;
   // Roles may be words of one's own.
   const roles = [...new Set([...ROLES, ...people.flatMap(({ role }) => rolesOf(role))])];
@@ -147,9 +132,7 @@ function filters(people: Row[], mayKnow: boolean): FilterField[] {
       values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })),
     },
     { key: 'department', isMany: true, label: fields.department, values: values(t.departments) },
-    ...(mayKnow
-      ? [{ key: 'secondFactor', label: fields.secondFactor, values: [{ value: 'none', label: t.people.factor.missing }] }]
-      : []),
+    { key: 'hasSecondFactor', label: fields.hasSecondFactor, values: values(t.people.factor) },
   ];
 }
 
@@ -251,7 +234,7 @@ const phone = (row: Row): PhoneLine => ({
   ),
 });
 
-const NoFactor = () => <span className={css.badge}>{t.people.factor.none}</span>;
+const NoFactor = () => <span className={css.badge}>{t.people.noFactor}</span>;
 
 /** Changes everybody who is selected; tells how many could not be changed, and why. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {

@@ -3,7 +3,7 @@ import { IconLogout, IconMailForward, IconPencil, IconShieldOff, IconUserCheck, 
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client';
-import { type Member as Row, usePeople } from '../api/people';
+import type { Member as Row } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
@@ -71,16 +71,9 @@ function reading(field: string, value: unknown): string {
 
 type Save = (field: string) => (next: unknown) => Promise<unknown>;
 
-/** The row of the list knows it, too. */
-function useFactor({ id, secondFactor }: Row): boolean | undefined {
-  const row = usePeople().all.find((one) => one.id === id);
-  return secondFactor ?? row?.secondFactor;
-}
-
 /** The fields of a person; they are only read without `save`. */
 export function Entry({ member, save }: { member: Row; save?: Save }) {
   const { fields } = t.people;
-  const secondFactor = useFactor(member);
   const departments = Object.entries(t.departments).map(([value, label]) => ({ value, label }));
   return (
     <dl className={css.fields}>
@@ -101,11 +94,9 @@ export function Entry({ member, save }: { member: Row; save?: Save }) {
       <Field name="state" label={fields.state} kind="text" value={null}>
         <StatusPill {...states()[stateOf(member)]} />
       </Field>
-      {secondFactor !== undefined && (
-        <Field name="secondFactor" label={fields.secondFactor} kind="text" value={null}>
-          {secondFactor ? t.people.factor.some : t.people.factor.missing}
-        </Field>
-      )}
+      <Field name="hasSecondFactor" label={fields.hasSecondFactor} kind="text" value={null}>
+        {member.hasSecondFactor ? t.people.factor.true : t.people.factor.false}
+      </Field>
       <Field name="lastLogin" label={fields.lastLogin} kind="text" value={null}>
         {member.user.lastLogin ? moment(member.user.lastLogin) : t.people.never}
       </Field>
@@ -181,7 +172,6 @@ function Acts({ member }: { member: Row }) {
   const [isLeaving, setLeaving] = useState(false);
   const state = stateOf(member);
   const { name, email } = member.user;
-  const hasFactor = useFactor(member);
   const isOther = member.id !== memberId;
   const mayTouch = !isOwner(member) || can('owner:manage');
   const ended = (said: string) => refetch('/v1/people').then(() => toast(said));
@@ -235,7 +225,7 @@ function Acts({ member }: { member: Row }) {
           {t.people.signOut}
         </Button>
       )}
-      {state === 'active' && can('member:update') && isOther && hasFactor !== false && (
+      {state === 'active' && can('member:update') && isOther && member.hasSecondFactor && (
         <Button
           variant="default"
           leftSection={<IconShieldOff size={16} stroke={1.6} />}

@@ -9,10 +9,11 @@ export const ROLES = ['owner', 'admin', 'auditor', 'employee', 'contractor'] as 
 
 /** The words of the address that the list takes. */
 export function queryOf(view: Search): Words<'/v1/people'> {
-  const { role, department, isActive, q, sort, order } = view;
+  const { role, department, hasSecondFactor, isActive, q, sort, order } = view;
   return {
     ...(role && { role }),
     ...(department && { department }),
+    ...(hasSecondFactor && { hasSecondFactor: hasSecondFactor === 'true' }),
     isActive: isActive !== 'false',
     ...(q && { q }),
     sort: sort ?? 'name',
@@ -36,8 +37,8 @@ export function states(): Record<State, Status> {
   };
 }
 
-/** Known to callers who may see it; only of those who can sign in. */
-export const isWithoutFactor = ({ isActive, secondFactor }: Member) => isActive && secondFactor === false;
+/** Says nothing of those who cannot sign in. */
+export const isWithoutFactor = ({ isActive, hasSecondFactor }: Member) => isActive && !hasSecondFactor;
 
 export const rolesOf = (role: string) => role.split(',').filter((word) => word !== '');
 export const roleWords = (role: string) =>

@@ -58,7 +58,7 @@ function Without({ count }: { count: number }) {
         <StatusPill label={texts.without(count)} tone="warn" shape="alert" />
       )}
       {count > 0 && can('member:read') && (
-        <Link to="/people" search={{ secondFactor: 'none' } as never} className="link">
+        <Link to="/people" search={{ hasSecondFactor: 'false' } as never} className="link">
           {texts.show}
         </Link>
       )}

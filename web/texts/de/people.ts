@@ -16,7 +16,7 @@ export const people: Texts['people'] = {
     createdAt: 'Hinzugefügt',
   },
   fields: {
-    secondFactor: 'Zweiter Faktor',
+    hasSecondFactor: 'Zweiter Faktor',
     email: 'E-Mail',
     role: 'Rollen',
     department: 'Abteilung',
@@ -67,7 +67,8 @@ export const people: Texts['people'] = {
   withdrawText: 'Der gesendete Link wird ungültig. Sie können die Person erneut einladen.',
   withdrawn: (email) => `Einladung an ${email} zurückgezogen`,
   copyLinkOf: (email) => `Einladungslink für ${email} kopieren`,
-  factor: { some: 'Eingerichtet', none: 'Kein zweiter Faktor', missing: 'Fehlt' },
+  factor: { true: 'Eingerichtet', false: 'Fehlt' },
+  noFactor: 'Kein zweiter Faktor',
   signOut: 'Hier abmelden',
   signOutAsk: (name) => `${name} in dieser Organisation abmelden?`,
   signOutText:

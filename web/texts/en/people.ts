@@ -14,7 +14,7 @@ export const people = {
     createdAt: 'Added',
   },
   fields: {
-    secondFactor: 'Second factor',
+    hasSecondFactor: 'Second factor',
     email: 'E-mail',
     role: 'Roles',
     department: 'Department',
@@ -65,7 +65,8 @@ export const people = {
   withdrawText: 'The link that was sent stops working. You can invite them again.',
   withdrawn: (email: string) => `Invitation for ${email} withdrawn`,
   copyLinkOf: (email: string) => `Copy the invitation link for ${email}`,
-  factor: { some: 'Set up', none: 'No second factor', missing: 'Missing' },
+  factor: { true: 'Set up', false: 'Missing' },
+  noFactor: 'No second factor',
   signOut: 'Sign out here',
   signOutAsk: (name: string) => `Sign ${name} out of this organization?`,
   signOutText:
