@@ -172,7 +172,7 @@ function Codes({ state: { totp, recoveryCodes } }: { state: State }) {
   const { left, createdAt } = recoveryCodes;
   const renew = async () => {
     const { data } = await api.POST('/v1/auth/recovery-codes');
-    setCodes(data?.recoveryCodes);
+    setCodes(data?.recoveryCodes ?? undefined);
     await refetch(PATH);
   };
   if (!totp.isActive && left === 0) return null;

@@ -11,7 +11,9 @@ import { grouped } from './codes';
 import { RecoveryCodes } from './RecoveryCodes';
 import css from './security.module.css';
 
-export type AppSecret = Answer<'/v1/auth/totp', 'post'>;
+type Started = Answer<'/v1/auth/totp', 'post'>;
+/** Its fields are null only in the answer to a repeated request. */
+export type AppSecret = { [Field in keyof Started]: NonNullable<Started[Field]> };
 
 export async function createAppSecret(): Promise<AppSecret> {
   const { data } = await api.POST('/v1/auth/totp');

@@ -96,7 +96,7 @@ body! {
     RenamePasskey {
         name "name": optional PasskeyName = "A name to tell it from others.",
     }
-    example json!({"name": "Laptop"})
+    example json!({"name": "Desk"})
 }
 
 fn value(credential: &JsonValue) -> Result<Value, Problem> {

@@ -231,6 +231,7 @@ pub(crate) async fn activate_totp(
     delete, path = "/v1/auth/totp", tag = "Sign-in",
     responses(
         (status = 200, body = Done, description = "Signing in needs no code any more."),
+        (status = 404, description = "The account has no authenticator app."),
         (status = 409, description = "An organization requires a second factor, and this is the last one."),
     )
 )]

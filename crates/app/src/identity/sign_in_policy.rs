@@ -101,7 +101,10 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
     let Some(own) = c.scope.principal() else { return Ok(()) };
     let account = users::get(c.t, own.user).await?;
     let second_factor_since = account.and_then(|account| account.second_factor_since);
+    let lacks_factor = policy.mfa == Mfa::Required && second_factor_since.is_none();
     let unmet = match own.credential {
+        _ if lacks_factor => Some(Unmet::Enrolment),
+        Credential::ApiKey(_) => None,
         Credential::Session(session) => {
             let session = sessions::get(c.t, session).await?.ok_or_else(bad_session)?;
             // A grace does not help later if there is no second factor now.
@@ -110,9 +113,6 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
             let demands =
                 Demands { mfa_from, idle_minutes, max_hours, signed_out_at: None, second_factor_since };
             demands.unmet(&session, c.now)
-        }
-        Credential::ApiKey(_) => {
-            (policy.mfa == Mfa::Required && second_factor_since.is_none()).then_some(Unmet::Enrolment)
         }
     };
     let what = match unmet {
