@@ -78,6 +78,7 @@ fn context(data: &Path, database: Option<&str>) -> Result<Ctx> {
         stamper: attestry_app::StamperSettings::default(),
         assistant: attestry_app::assistant::Assistant::default(),
         domains: Hosting::new(attestry_hosting::Settings::Dns(DnsSettings::new("localhost")))?,
+        oidc: attestry_oidc::Settings::default(),
     };
     Ok(Ctx::assemble(
         Arc::new(SystemClock),

@@ -7,6 +7,7 @@ pub mod authenticator;
 pub mod binary;
 pub mod client;
 pub mod database;
+pub mod provider;
 mod document;
 mod logs;
 pub mod proxy;
@@ -30,6 +31,7 @@ use attestry_app::{Ctx, RunnerSettings, Settings, StamperSettings};
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, ManualClock};
 use attestry_domain::{Parse, Time};
+use attestry_hosting::testing::NameServer;
 use attestry_hosting::{DnsSettings, Hosting};
 use attestry_mail::{Mailer, Message, Sent};
 use attestry_storage::schema::MIGRATIONS;
@@ -87,6 +89,17 @@ pub fn run_with_domains<P>(
         let (domains, peer) = domains().await;
         let domains = Hosting::new(domains).expect("settings of domains");
         (Settings { domains, ..settings() }, peer)
+    };
+    on_app(engine, http(), peers, body);
+}
+
+/// Runs a test on one engine with a name server for the mail domains.
+pub fn run_with_name_server(engine: Engine, zones: &[&str], body: impl AsyncFnOnce(&TestApp, NameServer)) {
+    let peers = async || {
+        let server = NameServer::start(zones).await.expect("a name server");
+        let own = settings();
+        let oidc = attestry_oidc::Settings { dns_servers: vec![server.address()], ..own.oidc.clone() };
+        (Settings { oidc, ..own }, server)
     };
     on_app(engine, http(), peers, body);
 }
@@ -182,6 +195,11 @@ fn settings() -> Settings {
         stamper: stamper(),
         assistant: Assistant::default(),
         domains: domains(DnsSettings { servers: vec![UNREACHABLE_DNS], ..DnsSettings::new(TARGET) }),
+        oidc: attestry_oidc::Settings {
+            allow_private_networks: true,
+            dns_servers: vec![UNREACHABLE_DNS],
+            ..attestry_oidc::Settings::default()
+        },
     }
 }
 

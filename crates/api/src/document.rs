@@ -45,6 +45,7 @@ use crate::routes::all;
         (name = "Audit log", description = "All changes, chained and signed."),
         (name = "Events", description = "Changes in the organization as they happen."),
         (name = "Sign-in", description = "Sessions, passwords, invitations."),
+        (name = "Single sign-on", description = "Connections to identity providers, and the mail domains of the organization."),
         (name = "Set-up", description = "The first start."),
         (name = "Service", description = "The service itself.")
     )

@@ -24,8 +24,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
 use crate::identity::{
-    api_keys, auth, chat_channels, inbox, members, organization, passkeys, second_factors, sessions, setup,
-    sign_in_policy,
+    api_keys, auth, chat_channels, inbox, mail_domains, members, organization, passkeys, second_factors, sessions,
+    setup, sign_in_policy, sso, sso_connections,
 };
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::registers::{attachments, comments, risk_criteria, views};
@@ -69,6 +69,7 @@ pub(crate) fn all(listed: Listed) -> Listed {
             organization::update_organization,
             organization::delete_organization
         ))
+        .with(of_single_sign_on)
         .routes(operations!(sign_in_policy::get_sign_in_policy, sign_in_policy::update_sign_in_policy))
         .routes(operations!(api_keys::list_api_keys, api_keys::create_api_key))
         .routes(operations!(api_keys::list_available_scopes))
@@ -123,6 +124,36 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(audit_logs::export_audit_logs))
         .routes(operations!(audit_logs::get_audit_head))
         .routes(operations!(events::follow_events))
+}
+
+/// Adds the routes of single sign-on.
+fn of_single_sign_on(listed: Listed) -> Listed {
+    listed
+        .routes(operations!(sso::show_sign_in_methods))
+        .routes(operations!(sso::start_sso))
+        .routes(operations!(sso::finish_sso))
+        .routes(operations!(sso::switch_session))
+        .routes(operations!(sso::start_sso_ticket))
+        .routes(operations!(sso::receive_logout_token))
+        .routes(operations!(sso::remove_own_identity))
+        .routes(operations!(sso::list_identities))
+        .routes(operations!(sso::remove_identity))
+        .routes(operations!(mail_domains::list_mail_domains, mail_domains::add_mail_domain))
+        .routes(operations!(
+            mail_domains::get_mail_domain,
+            mail_domains::update_mail_domain,
+            mail_domains::remove_mail_domain
+        ))
+        .routes(operations!(mail_domains::verify_mail_domain))
+        .routes(operations!(sso_connections::list_sso_connections, sso_connections::create_sso_connection))
+        .routes(operations!(
+            sso_connections::get_sso_connection,
+            sso_connections::update_sso_connection,
+            sso_connections::delete_sso_connection
+        ))
+        .routes(operations!(sso_connections::check_sso_connection))
+        .routes(operations!(sso_connections::test_sso_connection))
+        .routes(operations!(sso_connections::list_sso_sign_ins))
 }
 
 fn of_policies(listed: Listed) -> Listed {

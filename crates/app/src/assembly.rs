@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use attestry_blobs::Blobs;
 use attestry_domain::clock::{Clock, Entropy, Ids};
-use attestry_hosting::Hosting;
+use attestry_hosting::{Hosting, TextRecords};
 use attestry_mail::Mailer;
 use attestry_pdf::StamperSettings;
 use attestry_storage::Db;
@@ -36,11 +36,14 @@ use crate::files::downloads::Downloads;
 use crate::files::removal::Removal;
 use crate::files::sweep::Sweep;
 use crate::housekeeping::Housekeeping;
+use crate::identity::exemptions::ExemptSignIn;
+use crate::identity::identity_checks::IdentityChecks;
 use crate::identity::mfa_required::MfaRequired;
 use crate::identity::organizations;
 use crate::identity::passkeys::RelyingParty;
 use crate::identity::password_reset::PasswordReset;
 use crate::identity::sign_in_failure::SignInFailure;
+use crate::identity::sso::SingleSignOn;
 use crate::notices::chat::ChatMessage;
 use crate::notices::digests::Digests;
 use crate::notices::inbox;
@@ -83,6 +86,7 @@ static JOBS: Jobs = Jobs {
         kind_of::<PasswordReset>(),
         kind_of::<SignInFailure>(),
         kind_of::<MfaRequired>(),
+        kind_of::<ExemptSignIn>(),
         kind_of::<AccountEntry>(),
         kind_of::<AutomationRun>(),
         kind_of::<EventRuns>(),
@@ -94,6 +98,7 @@ static JOBS: Jobs = Jobs {
         kind_of::<Digests>(),
         kind_of::<DomainChecks>(),
         kind_of::<Housekeeping>(),
+        kind_of::<IdentityChecks>(),
         kind_of::<PolicyReviews>(),
         kind_of::<Recurrence>(),
         kind_of::<Schedules>(),
@@ -124,6 +129,8 @@ pub struct Settings {
     pub assistant: Assistant,
     /// Checks whether portal domains point to this server.
     pub domains: Hosting,
+    /// Settings of single sign-on.
+    pub oidc: attestry_oidc::Settings,
 }
 
 impl Ctx {
@@ -158,6 +165,8 @@ impl Ctx {
             .with(Stamping::new(settings.stamper))
             .with(settings.assistant)
             .with(settings.domains)
+            .with(TextRecords::new(settings.oidc.dns_servers.clone()))
+            .with(SingleSignOn::new(settings.oidc))
             .with(streams::StreamPermits::default())
             .with(Downloads::default())
             .with(Hosts::default())

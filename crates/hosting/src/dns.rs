@@ -1,47 +1,22 @@
 //! Checks a domain by DNS: its challenge, and the host it points to.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::net::IpAddr;
 
-use attestry_net::dns::{self, format_name, is_answer};
-use hickory_resolver::TokioResolver;
-use hickory_resolver::config::ResolveHosts;
-use hickory_resolver::net::{DnsError, NetError};
-use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
-use tokio::time::timeout;
 
-use crate::settings::bounded;
-use crate::words::{has_addresses, listed, quoted};
+use crate::lookups::{Found, Lookups, name, unlike, written};
+use crate::words::has_addresses;
 use crate::{CHALLENGE_LABEL, Challenge, DnsSettings, Error, Failure, Record, Status};
 
 /// The maximum number of CNAME records that are followed.
 const MAX_CNAME_CHAIN: usize = 8;
-/// The maximum time that a record is cached, unless its TTL is shorter.
-const MAX_CACHE_TTL: Duration = Duration::from_mins(1);
-/// The maximum time that the absence of a record is cached. It is short, because users check right after they create
-/// a record.
-const MAX_NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(5);
-
 pub(crate) struct Dns {
-    servers: Vec<SocketAddr>,
-    /// Created by the first look-up.
-    resolver: OnceLock<TokioResolver>,
+    lookups: Lookups,
     /// The host name that domains must point to, parsed and as text.
     target: Name,
     cname_target: String,
     addresses: Vec<IpAddr>,
-    timeout: Duration,
-}
-
-/// The result of looking up one record type of a name.
-enum Found {
-    Records(Vec<RData>),
-    /// The name exists, but has no records of this type.
-    Nothing,
-    NoSuchName,
 }
 
 /// A chain of CNAME records, starting with the name itself.
@@ -66,18 +41,14 @@ impl Dns {
         let target = name(&cname_target)
             .filter(|_| matches!(url::Host::parse(&cname_target), Ok(url::Host::Domain(_))))
             .ok_or(Error::Target(settings.target))?;
-        let timeout = bounded(settings.timeout);
-        let (servers, resolver) = (settings.servers, OnceLock::new());
-        Ok(Self { servers, resolver, target, cname_target, addresses: settings.addresses, timeout })
+        let lookups = Lookups::new(settings.servers, settings.timeout);
+        Ok(Self { lookups, target, cname_target, addresses: settings.addresses })
     }
 
     pub(crate) async fn status(&self, challenge: &Challenge<'_>) -> Result<Status, Failure> {
         let both =
             async { tokio::try_join!(self.missing_proof(challenge), self.missing_way(challenge.domain)) };
-        let (proof, way) = timeout(self.timeout, both).await.map_err(|_| {
-            let (domain, seconds) = (challenge.domain, self.timeout.as_secs_f64());
-            Failure::Down(format!("The name servers did not answer for {domain} within {seconds} s."))
-        })??;
+        let (proof, way) = self.lookups.within(challenge.domain, both).await?;
         Ok(Status {
             verified: proof.is_none(),
             misconfigured: !way.is_empty(),
@@ -121,18 +92,11 @@ impl Dns {
             self.forget(&names, &[RecordType::CNAME, RecordType::TXT]);
             return Ok(Some(format!("No TXT record is found at {domain}.")));
         }
-        let texts: Vec<_> = found
-            .iter()
-            .filter_map(|record| if let RData::TXT(txt) = record { Some(&txt.txt_data) } else { None })
-            .collect();
-        let is_value = |text: &[u8]| !value.is_empty() && bare(text) == value.as_bytes();
-        if texts.iter().any(|parts| is_value(&parts.concat()) || parts.iter().any(|part| is_value(part))) {
-            return Ok(None);
+        let reason = unlike(&found, value);
+        if reason.is_some() {
+            self.forget(&names, &[RecordType::CNAME, RecordType::TXT]);
         }
-        self.forget(&names, &[RecordType::CNAME, RecordType::TXT]);
-        let found: Vec<_> = texts.iter().map(|parts| quoted(&parts.concat())).collect();
-        let records = if found.len() == 1 { "record holds" } else { "records hold" };
-        Ok(Some(format!("The TXT {records} {} instead.", listed(&found))))
+        Ok(reason)
     }
 
     /// Returns the records of which one would make the domain point here; empty if it does.
@@ -205,6 +169,14 @@ impl Dns {
         Ok(records(v4).iter().chain(&records(v6)).filter_map(RData::ip_addr).collect())
     }
 
+    async fn look_up(&self, name: &Name, kind: RecordType) -> Result<Found, Failure> {
+        self.lookups.look_up(name, kind).await
+    }
+
+    fn forget(&self, names: &[Name], kinds: &[RecordType]) {
+        self.lookups.forget(names, kinds);
+    }
+
     async fn is_root_of_zone(&self, name: &Name) -> Result<bool, Failure> {
         Ok(matches!(self.look_up(name, RecordType::SOA).await?, Found::Records(_)))
     }
@@ -235,53 +207,6 @@ impl Dns {
         Ok(Chain { names, end })
     }
 
-    fn resolver(&self) -> Result<&TokioResolver, Failure> {
-        if let Some(resolver) = self.resolver.get() {
-            return Ok(resolver);
-        }
-        let made = resolver(&self.servers, self.timeout).map_err(|error| {
-            Failure::Down(format!(
-                "Domains cannot be checked because the server knows no name servers ({error}); its operator can set ATTESTRY_DNS_SERVERS."
-            ))
-        })?;
-        Ok(self.resolver.get_or_init(|| made))
-    }
-
-    async fn look_up(&self, name: &Name, kind: RecordType) -> Result<Found, Failure> {
-        match self.resolver()?.lookup(name.clone(), kind).await {
-            // An unknown response code comes with an answer, but it is a failure.
-            Ok(found) if !is_answer(found.message().response_code) => {
-                Err(down(name, kind, &found.message().response_code))
-            }
-            Ok(found) => {
-                let own = found.answers().iter().filter(|record| record.name == *name);
-                let records: Vec<_> = own
-                    .filter(|record| record.record_type() == kind)
-                    .map(|record| record.data.clone())
-                    .collect();
-                Ok(if records.is_empty() { Found::Nothing } else { Found::Records(records) })
-            }
-            Err(NetError::Dns(DnsError::NoRecordsFound(none))) if is_answer(none.response_code) => {
-                Ok(if none.response_code == ResponseCode::NXDomain {
-                    Found::NoSuchName
-                } else {
-                    Found::Nothing
-                })
-            }
-            Err(NetError::Dns(DnsError::ResponseCode(code))) => Err(down(name, kind, &code)),
-            Err(error) => Err(down(name, kind, &error)),
-        }
-    }
-
-    /// Invalidates the cache for these names, so that the next look-up queries the name servers.
-    fn forget(&self, names: &[Name], kinds: &[RecordType]) {
-        let Some(resolver) = self.resolver.get() else { return };
-        for name in names {
-            for kind in kinds {
-                resolver.clear_lookup_cache(name.clone(), *kind);
-            }
-        }
-    }
 }
 
 impl fmt::Debug for Dns {
@@ -289,43 +214,8 @@ impl fmt::Debug for Dns {
         f.debug_struct("Dns")
             .field("target", &self.cname_target)
             .field("addresses", &self.addresses)
-            .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
-}
-
-fn resolver(servers: &[SocketAddr], timeout: Duration) -> Result<TokioResolver, NetError> {
-    dns::resolver(servers, |options| {
-        // Looks up what browsers elsewhere find, not the hosts file of this machine.
-        options.use_hosts_file = ResolveHosts::Never;
-        options.positive_max_ttl = Some(MAX_CACHE_TTL);
-        options.negative_max_ttl = Some(MAX_NEGATIVE_CACHE_TTL);
-        // Leaves time for a second attempt.
-        options.timeout = timeout / 2;
-    })
-}
-
-/// Parses a name as fully qualified, so that no search list is applied.
-fn name(text: &str) -> Option<Name> {
-    Name::from_ascii(text).ok().filter(|name| name.iter().len() > 0).map(|mut name| {
-        name.set_fqdn(true);
-        name
-    })
-}
-
-fn written(name: &Name) -> String {
-    format_name(&name.to_lowercase())
-}
-
-/// Strips white space and the quotation marks that some web forms leave around a value.
-fn bare(text: &[u8]) -> &[u8] {
-    let text = text.trim_ascii();
-    text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")).unwrap_or(text)
-}
-
-fn down(name: &Name, kind: RecordType, reason: &dyn fmt::Display) -> Failure {
-    let name = written(name);
-    Failure::Down(format!("The name servers cannot tell the {kind} records of {name}: {reason}."))
 }
 
 fn endless(domain: &str, end: &End) -> String {

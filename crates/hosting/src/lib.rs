@@ -6,15 +6,18 @@
 
 mod dns;
 mod failure;
+mod lookups;
 mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod texts;
 mod vercel;
 mod words;
 
 use std::sync::Arc;
 
 pub use failure::Failure;
+pub use texts::TextRecords;
 pub use settings::{DnsSettings, Error, Settings, VercelSettings};
 
 /// The label before a domain at which its challenge is looked up.

@@ -15,7 +15,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 mod features;
 
 pub(crate) use features::Domains;
-use features::{assistant, domains, runner};
+use features::{assistant, domains, identity, runner};
 
 const DEFAULTS: &str = include_str!("../config.default.toml");
 
@@ -66,6 +66,9 @@ const SETTINGS: &[Setting] = &[
     setting("automations.allow_private_networks", "ATTESTRY_AUTOMATIONS_ALLOW_PRIVATE_NETWORKS"),
     setting("automations.timeout_seconds", "ATTESTRY_AUTOMATIONS_TIMEOUT_SECONDS"),
     setting("automations.memory_mib", "ATTESTRY_AUTOMATIONS_MEMORY_MIB"),
+    setting("identity.allow_private_networks", "ATTESTRY_IDENTITY_ALLOW_PRIVATE_NETWORKS"),
+    setting("identity.certificate", "ATTESTRY_IDENTITY_CERTIFICATE"),
+    setting("identity.clock_skew_seconds", "ATTESTRY_IDENTITY_CLOCK_SKEW_SECONDS"),
     setting("dns.servers", "ATTESTRY_DNS_SERVERS"),
     setting("ai.provider", "ATTESTRY_AI_PROVIDER"),
     setting("ai.base_url", "ATTESTRY_AI_BASE_URL"),
@@ -169,6 +172,7 @@ pub(crate) struct Config {
     pub(crate) runner: RunnerSettings,
     pub(crate) assistant: Assistant,
     pub(crate) domains: Domains,
+    pub(crate) oidc: attestry_oidc::Settings,
     pub(crate) log_level: Targets,
     pub(crate) log_json: bool,
 }
@@ -265,6 +269,7 @@ impl Config {
             runner: runner(&read)?,
             assistant: assistant(&read)?,
             domains: domains(&read)?,
+            oidc: identity(&read)?,
             log_level: read.log_level("log.level")?,
             log_json: match read.text("log.format") {
                 "text" => false,

@@ -218,6 +218,7 @@ fn open_in(world: Dependencies, config: &Config, port: Option<u16>) -> Result<Ct
         stamper: StamperSettings::default(),
         assistant,
         domains: hosting(config, port)?,
+        oidc: config.oidc.clone(),
     };
     Ok(Ctx::assemble(clock, ids, db, keys, mailer, blobs(config)?, settings))
 }

@@ -25,6 +25,7 @@ pub mod instance;
 pub mod invitations;
 pub mod jobs;
 pub mod journal;
+pub mod mail_domains;
 pub mod members;
 pub mod notices;
 pub mod organizations;
@@ -43,6 +44,7 @@ pub mod sessions;
 pub mod sign_in_policies;
 pub mod sign_ins;
 pub mod soa;
+pub mod sso;
 pub mod tasks;
 pub mod tickets;
 pub mod trust_access;
@@ -78,6 +80,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("jobs", jobs::statements()),
         ("journal", journal::statements()),
         ("journal inserts", journal::inserts()),
+        ("mail_domains", mail_domains::statements()),
         ("members", members::statements()),
         ("notices", notices::statements()),
         ("organizations", organizations::statements()),
@@ -96,6 +99,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("sign_in_policies", sign_in_policies::statements()),
         ("sign_ins", sign_ins::statements()),
         ("soa", soa::statements()),
+        ("sso", sso::statements()),
         ("task register", attestry_domain::tasks::Task::sql().texts()),
         ("tasks", tasks::statements()),
         ("tickets", tickets::statements()),

@@ -5,6 +5,7 @@ use attestry_domain::access::{Roles, Scope};
 use attestry_domain::any_of::AnyOf;
 use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{Member, MemberFilter, MemberSort, Person};
+use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::Demands;
 use attestry_domain::page::{Page, PageRequest};
 use attestry_domain::row::Row;
@@ -36,7 +37,9 @@ macro_rules! standing {
     ($rest:literal) => {
         select::<Standing>(concat!(
             "members m JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = m.org_id",
-            " LEFT JOIN sign_in_policies p ON p.org_id = m.org_id WHERE m.user_id = $1 AND o.deleted_at IS NULL",
+            " LEFT JOIN sign_in_policies p ON p.org_id = m.org_id",
+            " LEFT JOIN session_grants g ON g.org_id = m.org_id AND g.session_id = $2",
+            " WHERE m.user_id = $1 AND o.deleted_at IS NULL",
             $rest
         ))
     };
@@ -49,6 +52,8 @@ statements! {
     ROLES = "SELECT DISTINCT role FROM members WHERE org_id = $1";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
+    EXEMPT_OF_USER = "SELECT m.org_id, m.id FROM members m JOIN sign_in_policies p ON p.org_id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND m.is_exempt = TRUE AND p.sso = 'required'";
+    EXEMPT = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE AND is_exempt = TRUE ORDER BY id";
     SIGN_OUT = "UPDATE members SET signed_out_at = $3 WHERE org_id = $1 AND id = $2";
     WITHOUT_SECOND_FACTOR = "SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL";
     ;
@@ -60,7 +65,8 @@ statements! {
     LOCK = people!(" WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
     LOCK_BY_USER = people!(" WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
     PEOPLE_WITHOUT_SECOND_FACTOR = people!(" WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL");
-    STANDING = standing!(" AND m.org_id = $2");
+    OWNERS = people!(" WHERE m.org_id = $1 AND m.is_active = TRUE AND m.role LIKE '%owner%' ORDER BY m.id");
+    STANDING = standing!(" AND m.org_id = $3");
     STANDINGS = standing!("");
     OF_USER = select::<Membership>("members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id");
     ;
@@ -181,6 +187,23 @@ pub async fn has_other_owner(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Res
     Ok(roles.into_iter().any(|role| Roles::stored(role).is_owner()))
 }
 
+/// The active owners of the organization.
+pub async fn owners(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
+    let found: Vec<Person> = t.all(*OWNERS, &[id(scope.organization())], read).await?;
+    Ok(found.into_iter().filter(|person| person.member.role.is_owner()).collect())
+}
+
+/// The active members who are exempt from single sign-on.
+pub async fn exempt(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
+    t.all(EXEMPT, &[id(scope.organization())], |row| row.parse(0)).await
+}
+
+/// The organizations that require single sign-on and exempt the user from it, with their memberships. Belongs to the
+/// user, so it takes no scope.
+pub async fn exempt_of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<(OrganizationId, MemberId)>, Error> {
+    t.all(EXEMPT_OF_USER, &[id(user)], |row| Ok((row.parse(0)?, row.parse(1)?))).await
+}
+
 /// A user's membership in one organization.
 #[derive(Clone, Debug, Row)]
 pub struct Membership {
@@ -218,14 +241,14 @@ pub struct Standing {
 pub async fn standing(
     t: &Tx<'_>,
     organization: OrganizationId,
-    user: UserId,
+    session: &Session,
 ) -> Result<Option<Standing>, Error> {
-    t.opt(*STANDING, &[id(user), id(organization)], read).await
+    t.opt(*STANDING, &[id(session.user_id), id(session.id), id(organization)], read).await
 }
 
-/// A user's memberships in all organizations, active or not.
-pub async fn standings(t: &Tx<'_>, user: UserId) -> Result<Vec<Standing>, Error> {
-    t.all(*STANDINGS, &[id(user)], read).await
+/// The memberships of a session's user in all organizations, active or not.
+pub async fn standings(t: &Tx<'_>, session: &Session) -> Result<Vec<Standing>, Error> {
+    t.all(*STANDINGS, &[id(session.user_id), id(session.id)], read).await
 }
 
 /// Invalidates the sessions of a member in the organization that began before `at`.

@@ -24,6 +24,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     9 "programmes" "0009_programmes.sql"
     10 "inbox" "0010_inbox.sql"
     11 "sign_in" "0011_sign_in.sql"
+    12 "sso" "0012_sso.sql"
 };
 
 /// The relation of a table's rows to an organization.
@@ -103,6 +104,11 @@ pub const TABLES: &[Table] = tables! {
     "attachments" ToOne
     "sessions" ToNone
     "sign_in_policies" ToOne
+    "sso_connections" ToOne
+    "mail_domains" ToOne
+    "sso_identities" ToOne
+    "session_grants" ToOne
+    "sso_sign_ins" ToOne
     "totp_secrets" ToNone
     "recovery_codes" ToNone
     "passkeys" ToNone

@@ -169,6 +169,7 @@ pub enum Conflict {
     FriendlyUrlTaken,
     DomainTaken,
     PasskeyKnown,
+    IdentityLinked,
 }
 
 /// PostgreSQL's constraint name, SQLite's columns, the meaning.
@@ -178,6 +179,13 @@ const CONFLICTS: &[(&str, &str, Conflict)] = &[
     ("portals_friendly_url", "portals.friendly_url", Conflict::FriendlyUrlTaken),
     ("portals_domain", "portals.domain", Conflict::DomainTaken),
     ("passkeys_credential", "passkeys.credential_id", Conflict::PasskeyKnown),
+    ("mail_domains_name", "mail_domains.name", Conflict::DomainTaken),
+    (
+        "sso_identities_subject",
+        "sso_identities.connection_id, sso_identities.subject",
+        Conflict::IdentityLinked,
+    ),
+    ("sso_identities_user", "sso_identities.connection_id, sso_identities.user_id", Conflict::IdentityLinked),
 ];
 
 impl Conflict {

@@ -14,6 +14,7 @@ statements! {
     LOCK = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
     PASSWORD = "SELECT password_hash FROM users WHERE id = $1";
     SET_PASSWORD = "UPDATE users SET password_hash = $2, email_verified = $3, updated_at = $4, version = version + 1 WHERE id = $1";
+    VERIFY = "UPDATE users SET password_hash = NULL, email_verified = TRUE, updated_at = $2, version = version + 1 WHERE id = $1";
     SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     BECOME_ACCOUNT = "UPDATE users SET email_key = $2, invited_to = NULL, updated_at = $3, version = version + 1 WHERE id = $1";
     SIGNED_IN = "UPDATE users SET last_login = $2, version = version + 1 WHERE id = $1";
@@ -66,6 +67,11 @@ pub async fn set_password(
 ) -> Result<(), Error> {
     let params = [id(user), Value::from(hash), Value::Bool(email_verified), time(at)];
     t.execute(SET_PASSWORD, &params).await.map(|_| ())
+}
+
+/// Marks the address of a user as verified, and removes a password that others may know.
+pub async fn verify_and_drop_password(t: &Tx<'_>, user: UserId, at: Time) -> Result<(), Error> {
+    t.execute(VERIFY, &[id(user), time(at)]).await.map(|_| ())
 }
 
 pub async fn set_name(t: &Tx<'_>, user: UserId, name: &str, at: Time) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 
 use attestry_app::identity::invitations::{Acceptance, Needs, Offer};
 use attestry_app::identity::sessions::Membership;
+use attestry_app::identity::sso::sign_out;
 use attestry_app::identity::{invitations, passwords, sessions};
 use attestry_app::notices;
 use attestry_derive::View;
@@ -79,6 +80,11 @@ pub(crate) fn second_factor() -> RefOr<Schema> {
     schema_of::<Option<SecondFactor>>()
 }
 
+/// The cookie of a new session.
+pub(crate) fn session_cookie_of(api: &Api, token: &str) -> String {
+    cookie(api, token, lifetime(api))
+}
+
 fn cookie(api: &Api, value: &str, seconds: i64) -> String {
     Cookie::build((SESSION_COOKIE, value))
         .path("/")
@@ -123,7 +129,7 @@ pub(crate) async fn login(
 
 /// Builds the response with a new session.
 pub(crate) fn signed_in(api: &Api, opened: sessions::SignedIn) -> Response {
-    let cookie = cookie(api, &opened.token.text, lifetime(api));
+    let cookie = session_cookie_of(api, &opened.token.text);
     let view = LoggedIn {
         token: opened.token.text,
         expires_at: opened.session.expires_at,
@@ -168,14 +174,27 @@ impl Done {
     pub(crate) const DONE: Self = Self { success: true };
 }
 
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"success": true, "logoutUrl": null}))]
+pub(crate) struct LoggedOut {
+    success: bool,
+    /// Where the browser signs out at the identity provider, if the connection of the session wants that.
+    #[schema(required)]
+    logout_url: Option<String>,
+}
+
 /// Signs out
 #[utoipa::path(
     post, path = "/v1/auth/logout", tag = "Sign-in",
-    responses((status = 200, body = Done, description = "The session has ended."))
+    responses((status = 200, body = LoggedOut, description = "The session has ended."))
 )]
 pub(crate) async fn logout(api: State<Api>, caller: SignedIn) -> Result<Response, Problem> {
-    sessions::sign_out(&api.ctx, &caller.session.session, caller.origin).await?;
-    Ok(([(SET_COOKIE, cookie(&api, "", 0))], Json(Done::DONE)).into_response())
+    let session = &caller.session.session;
+    let logout_url = sign_out::sign_out_url(&api.ctx, session).await?;
+    sessions::sign_out(&api.ctx, session, caller.origin).await?;
+    let view = LoggedOut { success: true, logout_url };
+    Ok(([(SET_COOKIE, cookie(&api, "", 0))], Json(view)).into_response())
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -586,7 +605,9 @@ pub(crate) async fn accept_invitation(
     body: Valid<AcceptInvitation>,
 ) -> Result<Json<AcceptedInvitation>, Problem> {
     let AcceptInvitation { token, name, password, new_password } = body.0;
-    let session = session.map(|caller| caller.session.session.user_id);
+    // The word of another organization's provider does not accept for an account.
+    let own = session.filter(|caller| caller.session.session.method != SignInMethod::Sso);
+    let session = own.map(|caller| caller.session.session.user_id);
     let acceptance =
         Acceptance { name, password: password.map(|password| password.0), new_password, session };
     let person = invitations::accept(&api.ctx, &token.0, acceptance, visitor.0).await?;

@@ -2,7 +2,7 @@
 
 use attestry_app::identity::invitations::{Invited, NewInvitation, Sent};
 use attestry_app::identity::members::{Changed, versions};
-use attestry_app::identity::{invitations, members};
+use attestry_app::identity::{invitations, members, sessions};
 use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
@@ -78,6 +78,8 @@ pub struct MemberView {
     is_invited: bool,
     /// The account has an authenticator app or a passkey.
     has_second_factor: bool,
+    /// The owner signs in with their own credentials where single sign-on is required.
+    is_exempt: bool,
     /// The label of the member's devices in a device-management system.
     #[schema(required)]
     device_label_id: Option<i64>,
@@ -105,6 +107,7 @@ impl From<Person> for MemberView {
             department,
             is_active,
             device_label_id,
+            is_exempt,
             created_at,
             updated_at,
             version: _,
@@ -118,6 +121,7 @@ impl From<Person> for MemberView {
             is_active,
             is_invited: user.invited_to.is_some(),
             has_second_factor: user.second_factor_since.is_some(),
+            is_exempt,
             device_label_id,
             created_at,
             updated_at,
@@ -160,7 +164,7 @@ fn member_example() -> Value {
     json!({
         "id": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
         "userId": "usr_01jcqg3v5mefzr7d0a6w3k9x2b", "role": "employee", "department": "it", "isActive": true, "isInvited": false,
-        "hasSecondFactor": true,
+        "hasSecondFactor": true, "isExempt": false,
         "deviceLabelId": 12, "createdAt": "2026-11-15T09:30:00.000Z", "updatedAt": "2026-11-15T09:30:00.000Z",
         "user": user_example()
     })
@@ -204,15 +208,16 @@ body! {
         department "department": optional Department = "The member's department.",
         is_active "isActive": optional bool = "false deactivates the member, true reactivates them.",
         device_label_id "deviceLabelId": nullable Count = "The label of the member's devices; null clears it.",
+        is_exempt "isExempt": optional bool = "true exempts an owner with a second factor from single sign-on. Needs `owner:manage`, and a session confirmed within the last ten minutes.",
     }
     example json!({"department": "gov", "deviceLabelId": null})
 }
 
 impl From<UpdateMember> for MemberPatch {
     fn from(body: UpdateMember) -> Self {
-        let UpdateMember { user_id, role, department, is_active, device_label_id } = body;
+        let UpdateMember { user_id, role, department, is_active, device_label_id, is_exempt } = body;
         let device_label_id = device_label_id.map(|Count(number)| number);
-        Self { user_id, role, department, is_active, device_label_id }
+        Self { user_id, role, department, is_active, device_label_id, is_exempt }
     }
 }
 
@@ -489,6 +494,9 @@ pub(crate) async fn update_member(
     conditions: Conditions,
     body: Valid<UpdateMember>,
 ) -> Result<Response, Problem> {
+    if body.0.is_exempt.is_some() {
+        sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    }
     let changed =
         members::update(&api.ctx, &scope, id.found()?, body.0.into(), conditions.if_match()).await?;
     shown(StatusCode::OK, changed)

@@ -4,8 +4,9 @@ use attestry_app::identity::second_factors::{Code, Demand, NewApp, Security};
 use attestry_app::identity::{passkeys, second_factors};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
-use attestry_domain::id::{OrganizationId, kind};
-use attestry_domain::identity::sign_in::Mfa;
+use attestry_domain::id::{OrganizationId, SsoConnectionId, SsoIdentityId, kind};
+use attestry_domain::identity::sign_in::{Mfa, SsoDemand};
+use attestry_domain::identity::sso::SsoIdentity;
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::schema_of;
 use attestry_http::request::caller::{Granted, SignedIn};
@@ -81,12 +82,16 @@ pub(crate) struct DemandView {
     /// From when it is enforced; null while it is optional.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     mfa_from: Option<Time>,
+    /// `required`: you sign in by a connection of the organization, unless you are exempt.
+    #[schema(schema_with = schema_of::<SsoDemand>)]
+    sso: SsoDemand,
+    is_exempt: bool,
 }
 
 fn demand_example() -> Value {
     json!({
         "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationName": "Analytical Engines", "mfa": "required",
-        "mfaFrom": "2026-12-01T09:30:00.000Z"
+        "mfaFrom": "2026-12-01T09:30:00.000Z", "sso": "optional", "isExempt": false
     })
 }
 
@@ -96,7 +101,7 @@ fn demand_example() -> Value {
 #[schema(as = Security, example = json!({
     "password": {"isSet": true}, "totp": {"isActive": true, "since": "2026-11-15T09:30:00.000Z"},
     "recoveryCodes": {"left": 10, "createdAt": "2026-11-15T09:30:00.000Z"}, "passkeys": [passkey_example()],
-    "arePasskeysAvailable": true, "demands": [demand_example()]
+    "arePasskeysAvailable": true, "identities": [identity_example()], "demands": [demand_example()]
 }))]
 pub(crate) struct SecurityView {
     password: PasswordView,
@@ -105,7 +110,38 @@ pub(crate) struct SecurityView {
     passkeys: Vec<PasskeyView>,
     /// Browsers offer passkeys only on sites with a name and TLS.
     are_passkeys_available: bool,
+    /// The identities at providers by which you sign in.
+    identities: Vec<OwnIdentityView>,
     demands: Vec<DemandView>,
+}
+
+/// An identity of the caller at a provider.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LinkedIdentity, example = json!(identity_example()))]
+pub(crate) struct OwnIdentityView {
+    #[schema(value_type = String, example = "idn_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: SsoIdentityId,
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    organization_id: OrganizationId,
+    #[schema(value_type = String, example = "idc_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    connection_id: SsoConnectionId,
+    connection_name: String,
+    /// The address that the provider last gave.
+    #[schema(required)]
+    email: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Time,
+    #[schema(value_type = String, format = DateTime)]
+    last_used_at: Time,
+}
+
+fn identity_example() -> Value {
+    json!({
+        "id": "idn_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "connectionId": "idc_01jcqg3v5mefzr7d0a6w3k9x2b", "connectionName": "Acme", "email": "ada@acme.example",
+        "createdAt": "2026-11-15T09:30:00.000Z", "lastUsedAt": "2026-11-15T09:30:00.000Z"
+    })
 }
 
 /// Shows how you can sign in
@@ -114,13 +150,24 @@ pub(crate) struct SecurityView {
     responses((status = 200, body = SecurityView, description = "The account's second factors, and what its organizations demand."))
 )]
 pub(crate) async fn get_security(api: State<Api>, caller: SignedIn) -> Result<Json<SecurityView>, Problem> {
-    let Security { has_password, totp_since, recovery_codes, passkeys: all, demands } =
-        second_factors::security(&api.ctx, caller.session.session.user_id).await?;
-    let demand = |Demand { membership, mfa, mfa_from }: Demand| DemandView {
+    let Security { has_password, totp_since, recovery_codes, passkeys: all, identities, demands } =
+        second_factors::security(&api.ctx, &caller.session.session).await?;
+    let demand = |Demand { membership, mfa, mfa_from, sso, is_exempt }: Demand| DemandView {
         organization_id: membership.organization,
         organization_name: membership.organization_name,
         mfa,
         mfa_from,
+        sso,
+        is_exempt,
+    };
+    let identity = |(one, connection_name): (SsoIdentity, String)| OwnIdentityView {
+        id: one.id,
+        organization_id: one.organization_id,
+        connection_id: one.connection_id,
+        connection_name,
+        email: one.email,
+        created_at: one.created_at,
+        last_used_at: one.last_used_at,
     };
     Ok(Json(SecurityView {
         password: PasswordView { is_set: has_password },
@@ -131,6 +178,7 @@ pub(crate) async fn get_security(api: State<Api>, caller: SignedIn) -> Result<Js
         },
         passkeys: all.into_iter().map(Into::into).collect(),
         are_passkeys_available: passkeys::unavailable(&api.ctx).is_none(),
+        identities: identities.into_iter().map(identity).collect(),
         demands: demands.into_iter().map(demand).collect(),
     }))
 }

@@ -1,19 +1,21 @@
 //! `/v1/auth/sessions` and `/v1/auth/confirm`: the caller's sessions, and their confirmation.
 
 use attestry_app::identity::sessions;
-use attestry_domain::id::{SessionId, kind};
+use attestry_domain::id::{OrganizationId, SessionId, SsoConnectionId, kind};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod};
+use attestry_domain::identity::sso::SsoConnection;
 use attestry_domain::{JsonSchema as _, Time};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::{schema, schema_of};
-use attestry_http::request::caller::SignedIn;
+use attestry_http::request::caller::{ORGANIZATION, SignedIn};
 use attestry_http::request::json::Secret;
 use attestry_http::request::path::PathId;
 use attestry_http::request::wire::Valid;
 use attestry_http::state::Api;
 use axum::Json;
 use axum::extract::State;
+use http::HeaderMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -107,7 +109,7 @@ pub(crate) async fn end_session(
 body! {
     /// The password, entered again.
     Confirm {
-        password "password": required Secret = "The account's password.",
+        password "password": optional Secret = "The account's password; an account without one is confirmed with the code.",
         code "code": optional CodeText = "The code of the authenticator app, if the account has one. A recovery code confirms nothing.",
     }
     example json!({"password": "correct horse battery"})
@@ -133,7 +135,8 @@ impl Confirmed {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Confirmation, example = json!({
-    "isConfirmed": true, "confirmedUntil": "2026-11-15T09:40:00.000Z", "methods": ["password"], "needsCode": false
+    "isConfirmed": true, "confirmedUntil": "2026-11-15T09:40:00.000Z", "methods": ["password"], "needsCode": false,
+    "connections": []
 }))]
 pub(crate) struct ConfirmationView {
     is_confirmed: bool,
@@ -144,6 +147,22 @@ pub(crate) struct ConfirmationView {
     methods: Vec<SignInMethod>,
     /// The password is confirmed together with a code of the authenticator app.
     needs_code: bool,
+    /// The connections that can vouch for you anew; that counts in their own organizations.
+    connections: Vec<ConfirmingConnection>,
+}
+
+/// A connection that can confirm a session.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({
+    "id": "idc_01jcqg3v5mefzr7d0a6w3k9x2b", "organizationId": "org_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Acme"
+}))]
+pub(crate) struct ConfirmingConnection {
+    #[schema(value_type = String, example = "idc_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: SsoConnectionId,
+    #[schema(value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    organization_id: OrganizationId,
+    name: String,
 }
 
 fn methods() -> RefOr<Schema> {
@@ -158,15 +177,22 @@ fn methods() -> RefOr<Schema> {
 pub(crate) async fn get_confirmation(
     api: State<Api>,
     caller: SignedIn,
+    headers: HeaderMap,
 ) -> Result<Json<ConfirmationView>, Problem> {
-    let sessions::Confirmation { session, methods, needs_code } =
-        sessions::confirmation(&api.ctx, &caller.session.session).await?;
-    let is_confirmed = session.is_confirmed(api.ctx.now());
+    let organization = headers.get(ORGANIZATION).and_then(|value| OrganizationId::read(value.to_str().ok()?));
+    let found = sessions::confirmation(&api.ctx, &caller.session.session, organization).await?;
+    let sessions::Confirmation { confirmed_until, methods, connections, needs_code } = found;
+    let view = |one: SsoConnection| ConfirmingConnection {
+        id: one.id,
+        organization_id: one.organization_id,
+        name: one.name.into_string(),
+    };
     Ok(Json(ConfirmationView {
-        is_confirmed,
-        confirmed_until: is_confirmed.then(|| session.confirmed_until()),
+        is_confirmed: confirmed_until.is_some(),
+        confirmed_until,
         methods,
         needs_code,
+        connections: connections.into_iter().map(view).collect(),
     }))
 }
 
@@ -187,6 +213,7 @@ pub(crate) async fn confirm_session(
     let Confirm { password, code } = body.0;
     let code = code.map(|CodeText(code)| code);
     let session = &caller.session.session;
-    let until = sessions::confirm(&api.ctx, session, &password.0, code, caller.origin).await?;
+    let password = password.as_ref().map(|password| password.0.as_str());
+    let until = sessions::confirm(&api.ctx, session, password, code, caller.origin).await?;
     Ok(Json(Confirmed::until(until)))
 }

@@ -4,8 +4,8 @@ use attestry_app::identity::sign_in_policy::{PolicyInForce, PolicyPatch};
 use attestry_app::identity::{sessions, sign_in_policy};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
-use attestry_domain::id::kind;
-use attestry_domain::identity::sign_in::{Mfa, SignInPolicy};
+use attestry_domain::id::{MemberId, kind};
+use attestry_domain::identity::sign_in::{Mfa, SsoDemand, SsoMfa};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::operations::schema_of;
@@ -29,7 +29,7 @@ use crate::identity::auth::Done;
 #[serde(rename_all = "camelCase")]
 #[schema(as = SignInPolicy, example = json!({
     "mfa": "required", "graceDays": 14, "mfaFrom": "2026-11-29T09:30:00.000Z", "idleMinutes": 60, "maxHours": null,
-    "membersWithoutSecondFactor": 3, "updatedAt": "2026-11-15T09:30:00.000Z"
+    "sso": "optional", "ssoMfa": "trusted", "ssoMaxHours": 12, "exemptMembers": [], "membersWithoutSecondFactor": 3, "updatedAt": "2026-11-15T09:30:00.000Z"
 }))]
 pub(crate) struct PolicyView {
     /// `required`: a session needs a second factor, which is a passkey, or a code beside the password.
@@ -46,6 +46,18 @@ pub(crate) struct PolicyView {
     /// So many hours after the sign-in, a session ends here; null: the installation's limit.
     #[schema(required)]
     max_hours: Option<i64>,
+    /// `required`: members sign in by a connection, except exempt owners.
+    #[schema(schema_with = schema_of::<SsoDemand>)]
+    sso: SsoDemand,
+    /// When a sign-in by a connection counts as a second factor: always, if the provider names several factors in `amr`,
+    /// or never.
+    #[schema(schema_with = schema_of::<SsoMfa>)]
+    sso_mfa: SsoMfa,
+    /// So many hours after a sign-in by a connection, it ends here.
+    sso_max_hours: i64,
+    /// The owners who sign in with their own credentials and a second factor where single sign-on is required.
+    #[schema(value_type = Vec<String>)]
+    exempt_members: Vec<MemberId>,
     /// The number of active members whose accounts have no second factor.
     members_without_second_factor: i64,
     /// Null while these are the defaults.
@@ -54,10 +66,20 @@ pub(crate) struct PolicyView {
 }
 
 impl From<PolicyInForce> for PolicyView {
-    fn from(PolicyInForce { policy, members_without_second_factor }: PolicyInForce) -> Self {
-        let SignInPolicy { mfa, grace_days, mfa_from, idle_minutes, max_hours, updated_at, version: _ } =
-            policy;
-        Self { mfa, grace_days, mfa_from, idle_minutes, max_hours, members_without_second_factor, updated_at }
+    fn from(PolicyInForce { policy, members_without_second_factor, exempt_members }: PolicyInForce) -> Self {
+        Self {
+            mfa: policy.mfa,
+            grace_days: policy.grace_days,
+            mfa_from: policy.mfa_from,
+            idle_minutes: policy.idle_minutes,
+            max_hours: policy.max_hours,
+            sso: policy.sso,
+            sso_mfa: policy.sso_mfa,
+            sso_max_hours: policy.sso_max_hours,
+            exempt_members,
+            members_without_second_factor,
+            updated_at: policy.updated_at,
+        }
     }
 }
 
@@ -68,8 +90,17 @@ body! {
         grace_days "graceDays": optional Whole<0, 90> = "The days before a newly required second factor is enforced; 14 by default.",
         idle_minutes "idleMinutes": nullable Whole<5, 43_200> = "The minutes without a request after which a session must be confirmed, to within a minute; null: the installation's limit.",
         max_hours "maxHours": nullable Whole<1, 8_760> = "The hours after the sign-in at which a session ends here; null: the installation's limit.",
+        sso "sso": optional SsoDemand = "`required`: members sign in by a connection. A connection must be tested and enabled, and an owner with a second factor exempt.",
+        sso_mfa "ssoMfa": optional SsoMfa = "When a sign-in by a connection counts as a second factor.",
+        sso_max_hours "ssoMaxHours": optional Whole<1, 720> = "The hours after which a sign-in by a connection ends here; 12 by default.",
     }
     example json!({"graceDays": 7, "idleMinutes": 60})
+}
+
+/// The versions that the `ETag` is made of.
+fn tag_of(found: &PolicyInForce) -> [i64; 3] {
+    let exempt = i64::try_from(found.exempt_members.len()).unwrap_or(i64::MAX);
+    [found.policy.version, found.members_without_second_factor, exempt]
 }
 
 /// Shows the sign-in policy
@@ -83,7 +114,7 @@ pub(crate) async fn get_sign_in_policy(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let found = sign_in_policy::get(&api.ctx, &scope).await?;
-    let tag = [found.policy.version, found.members_without_second_factor];
+    let tag = tag_of(&found);
     Ok(conditions.respond(&tag, PolicyView::from(found)))
 }
 
@@ -105,15 +136,18 @@ pub(crate) async fn update_sign_in_policy(
     body: Valid<UpdateSignInPolicy>,
 ) -> Result<Response, Problem> {
     sessions::must_be_confirmed(&api.ctx, &scope).await?;
-    let UpdateSignInPolicy { mfa, grace_days, idle_minutes, max_hours } = body.0;
+    let UpdateSignInPolicy { mfa, grace_days, idle_minutes, max_hours, sso, sso_mfa, sso_max_hours } = body.0;
     let patch = PolicyPatch {
         mfa,
         grace_days: grace_days.map(|Whole(days)| days),
         idle_minutes: idle_minutes.map(|Whole(minutes)| minutes),
         max_hours: max_hours.map(|Whole(hours)| hours),
+        sso,
+        sso_mfa,
+        sso_max_hours: sso_max_hours.map(|Whole(hours)| hours),
     };
     let set = sign_in_policy::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
-    let tag = [set.policy.version, set.members_without_second_factor];
+    let tag = tag_of(&set);
     Ok(with_tag(StatusCode::OK, &tag, PolicyView::from(set)))
 }
 

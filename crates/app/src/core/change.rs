@@ -244,7 +244,15 @@ impl<'a> Deref for AccountChange<'a> {
     }
 }
 
-impl AccountChange<'_> {
+impl<'a> AccountChange<'a> {
+    /// Returns the same change for some of the memberships.
+    pub(crate) fn among<'b>(&'b self, memberships: &'b [Membership]) -> AccountChange<'b>
+    where
+        'a: 'b,
+    {
+        AccountChange { work: self.work, memberships }
+    }
+
     /// Records the same action in each organization, in the scope that `scope` returns for the membership. Each
     /// organization gets its own job, so that no transaction locks the journals of several organizations.
     pub(crate) async fn record_everywhere<K: Kind, T: Serialize>(

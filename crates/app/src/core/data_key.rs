@@ -1,8 +1,8 @@
-//! The key of stored secrets: those of automations, and those of authenticator apps. It is stored encrypted with the
+//! The key of stored secrets: those of automations, of authenticator apps and of connections to identity providers. It is stored encrypted with the
 //! installation's key, and can be rotated without it.
 
-use attestry_domain::id::{OrganizationId, UserId};
-use attestry_storage::{second_factors, secrets};
+use attestry_domain::id::{OrganizationId, SsoConnectionId, UserId};
+use attestry_storage::{second_factors, secrets, sso};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -20,6 +20,11 @@ pub(crate) fn secret(organization: OrganizationId, name: &str) -> String {
 /// The purpose of the secret of an authenticator app.
 pub(crate) fn totp(user: UserId) -> String {
     format!("totp {user}")
+}
+
+/// The purpose of the client secret of a connection.
+pub(crate) fn client_secret(connection: SsoConnectionId) -> String {
+    format!("client secret {connection}")
 }
 
 fn kept(sealed: &[u8]) -> String {
@@ -50,6 +55,7 @@ pub async fn rotate(ctx: &Ctx) -> Result<usize, Error> {
         let (new, sealed) = work.ctx.keys.new_data_key()?;
         let anew = |purpose: &str, sealed: &[u8]| new.seal(purpose, &old.open(purpose, sealed)?);
         let (secrets, apps) = (secrets::all(work.t).await?, second_factors::all(work.t).await?);
+        let clients = sso::all_secrets(work.t).await?;
         for (organization, name, sealed) in &secrets {
             let sealed = anew(&secret(*organization, name), sealed)?;
             secrets::reseal(work.t, *organization, name, &sealed).await?;
@@ -57,8 +63,11 @@ pub async fn rotate(ctx: &Ctx) -> Result<usize, Error> {
         for (user, sealed) in &apps {
             second_factors::reseal(work.t, *user, &anew(&totp(*user), sealed)?).await?;
         }
+        for (connection, sealed) in &clients {
+            sso::reseal(work.t, *connection, &anew(&client_secret(*connection), sealed)?).await?;
+        }
         secrets::set_key(work.t, &kept(&sealed)).await?;
-        Ok(secrets.len() + apps.len())
+        Ok(secrets.len() + apps.len() + clients.len())
     })
     .await
 }

@@ -26,9 +26,9 @@ pub enum Error {
     /// The first factor was right, and the account has a second one. `challenge` is what its code is sent with.
     #[error("the account has a second factor")]
     SecondFactorRequired { challenge: String, methods: Vec<SecondFactor>, expires_at: Time },
-    /// The session does not meet a demand of the organization.
+    /// The session does not meet a demand of the organization. `start`: the path of a sign-in that may help.
     #[error("the session does not meet the sign-in policy: {unmet}")]
-    Reauthenticate { unmet: Unmet, organization: OrganizationId },
+    Reauthenticate { unmet: Unmet, organization: OrganizationId, start: Option<String> },
     #[error("{message}")]
     Forbidden { code: &'static str, message: String },
     #[error("{}", missing(.0))]
@@ -94,6 +94,10 @@ impl From<DbError> for Error {
                     message: "Another organization has verified this domain.".to_owned(),
                 },
                 Conflict::PasskeyKnown => passkey_known(),
+                Conflict::IdentityLinked => Self::Conflict {
+                    code: "sso_identity_conflict",
+                    message: "This identity or account was linked at the same moment; try again.".to_owned(),
+                },
                 Conflict::EmailTaken => Self::Conflict {
                     code: EMAIL_TAKEN,
                     message: "A person with this e-mail address was added at the same moment; try again."

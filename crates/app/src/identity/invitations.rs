@@ -412,6 +412,40 @@ async fn try_accept(
     .await
 }
 
+/// Admits an invited person whose address an identity provider proved; the invitation's role stays.
+pub(crate) async fn admit(
+    c: &Change<'_>,
+    waiting: &Person,
+    account: Option<&User>,
+) -> Result<Person, Error> {
+    let Person { member, user: invited } = waiting;
+    let user = match account {
+        Some(account) => account.id,
+        None => {
+            users::become_account(c.t, invited, c.now).await?;
+            users::verify_and_drop_password(c.t, invited.id, c.now).await?;
+            invited.id
+        }
+    };
+    users::lock(c.t, user).await?;
+    invitations::delete_open(c.t, c.scope, member.id).await?;
+    let member = Member {
+        user_id: user,
+        is_active: true,
+        updated_at: c.now,
+        version: member.version + 1,
+        ..member.clone()
+    };
+    members::update(c.t, c.scope, &member).await?;
+    if user != invited.id {
+        users::delete(c.t, invited.id).await?;
+    }
+    let user = users::get(c.t, user).await?.ok_or_else(gone)?;
+    record(c, "member.joined", &member, &user)?;
+    c.invalidate(Invalidate::User(user.id));
+    Ok(Person { member, user })
+}
+
 /// Returns the account of the invited person: the existing one, or the placeholder user turned into an account.
 async fn account(
     c: &Change<'_>,

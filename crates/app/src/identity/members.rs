@@ -17,6 +17,7 @@ use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::{Error, already_member};
 use crate::core::precondition::Precondition;
+use crate::identity::exemptions;
 use crate::identity::invitations::{self, Invited, Sent, invitation_pending};
 use crate::registers;
 
@@ -261,12 +262,16 @@ pub async fn update(
 ) -> Result<Changed, Error> {
     ctx.change(scope, async move |c| {
         // Rules that span several members need the organization's lock; a plain edit does not.
-        if patch.role.is_some() || patch.is_active.is_some() || patch.user_id.is_some() {
+        let spans_members = patch.role.is_some() || patch.is_active.is_some() || patch.is_exempt.is_some();
+        if spans_members || patch.user_id.is_some() {
             organizations::lock(c.t, c.scope).await?;
         }
         let before = members::lock(c.t, c.scope, member).await?.ok_or(MISSING)?;
         precondition.check(&versions(&before))?;
         let after = before.member.patched(patch.clone());
+        if patch.is_exempt == Some(true) && !after.is_active_owner() {
+            return Err(Error::field("isExempt", "can be true for active owners only"));
+        }
         change(c, &before, after, patch.is_active == Some(false)).await
     })
     .await
@@ -299,6 +304,9 @@ async fn change(
     withdraws: bool,
 ) -> Result<Changed, Error> {
     let Person { member: old, user } = before;
+    if !after.role.is_owner() || !after.is_active {
+        after.is_exempt = false;
+    }
     if after == *old {
         if withdraws && open_links::delete_open(c.t, c.scope, old.id).await? > 0 {
             record(c, "member.invitation_withdrawn", old, user)?;
@@ -337,11 +345,15 @@ async fn change(
                 .to_owned(),
         });
     }
+    may_exempt(c, before, &after)?;
+    exemptions::must_stay(c, before, &after, true).await?;
     after.updated_at = c.now;
     after.version += 1;
     let action = match (old.is_active, after.is_active) {
         (true, false) => "member.deactivated",
         (false, true) => "member.reactivated",
+        _ if after.is_exempt && !old.is_exempt => "member.exempted",
+        _ if old.is_exempt && !after.is_exempt => "member.exemption_ended",
         _ => "member.updated",
     };
     members::update(c.t, c.scope, &after).await?;
@@ -360,7 +372,7 @@ async fn change(
         inbox::delete_of_member(c.t, c.scope, old.id).await?;
         end_sessions_without_membership(c, old.user_id).await?;
     }
-    if identity_changes {
+    if identity_changes || after.is_exempt != old.is_exempt {
         c.invalidate(Invalidate::Member(after.id));
         c.invalidate(Invalidate::User(old.user_id));
     }
@@ -370,6 +382,33 @@ async fn change(
         None => None,
     };
     Ok(Changed { person, sent })
+}
+
+/// Checks that the member can be exempt from single sign-on, if they become so.
+fn may_exempt(c: &Change<'_>, before: &Person, after: &Member) -> Result<(), Error> {
+    if after.is_exempt == before.member.is_exempt {
+        return Ok(());
+    }
+    c.scope.require(Permission::OwnerManage)?;
+    if after.is_exempt && before.user.second_factor_since.is_none() {
+        return Err(Error::Conflict {
+            code: "second_factor_mandatory",
+            message: "An exempt owner needs a second factor: an authenticator app or a passkey.".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Sets the roles that the groups at an identity provider give.
+pub(crate) async fn sync_roles(c: &Change<'_>, before: &Person, role: Roles) -> Result<Person, Error> {
+    let old = &before.member;
+    let member = Member { role, updated_at: c.now, version: old.version + 1, ..old.clone() };
+    members::update(c.t, c.scope, &member).await?;
+    record(c, "member.role_synced", &member, &before.user)?;
+    let lost = old.role.permissions().without(member.role.permissions());
+    (c.ctx.hooks().demoted)(c, member.id, lost).await?;
+    c.invalidate(Invalidate::Member(member.id));
+    Ok(Person { member, user: before.user.clone() })
 }
 
 /// Returns the account that replaces the member's user; it must exist and not be a member already.

@@ -1,7 +1,11 @@
-//! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, API keys.
+//! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, single sign-on,
+//! API keys.
 
 pub mod api_keys;
+pub(crate) mod exemptions;
+pub(crate) mod identity_checks;
 pub mod invitations;
+pub mod mail_domains;
 pub mod members;
 pub(crate) mod mfa_required;
 pub mod organizations;
@@ -14,4 +18,5 @@ pub mod sessions;
 pub mod setup;
 pub(crate) mod sign_in_failure;
 pub mod sign_in_policy;
+pub mod sso;
 pub(crate) mod tickets;

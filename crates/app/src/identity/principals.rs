@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use attestry_domain::Time;
-use attestry_domain::access::{Credential, Principal, Scope};
+use attestry_domain::access::{Credential, Origin, Principal, Scope};
 use attestry_domain::hash::{Hash, sha256};
-use attestry_domain::id::OrganizationId;
-use attestry_domain::identity::sign_in::Unmet;
+use attestry_domain::id::{OrganizationId, SsoConnectionId};
+use attestry_domain::identity::sign_in::{SsoDemand, Unmet};
+use attestry_domain::identity::sso::SsoConnection;
 use attestry_storage::members::{self, Standing};
-use attestry_storage::{api_keys, sessions};
+use attestry_storage::{api_keys, sessions, sso};
 
 use crate::boxed;
 use crate::core::context::Ctx;
@@ -132,8 +133,8 @@ pub enum Refused {
     NotAMember,
     /// The attempt is recorded in the organization's journal.
     Inactive(Arc<Principal>),
-    /// The session does not meet the organization's policy.
-    Unmet(Unmet),
+    /// The session does not meet the organization's policy; a connection may help.
+    Unmet(Unmet, Option<SsoConnectionId>),
 }
 
 /// Returns the member that a session acts as in one organization.
@@ -151,8 +152,8 @@ pub async fn in_organization(
         return Ok(Ok(Arc::clone(&known.principal)));
     }
     let before = ctx.credentials.forgotten.load(Ordering::SeqCst);
-    let user = known.session.user_id;
-    let found = ctx.db.find(async move |t| members::standing(t, organization, user).await).await?;
+    let (user, session) = (known.session.user_id, known.session.clone());
+    let found = ctx.db.find(async move |t| members::standing(t, organization, &session).await).await?;
     let Some(Standing { member, role, is_active, zone, demands, .. }) = found else {
         return Ok(Err(Refused::NotAMember));
     };
@@ -169,7 +170,20 @@ pub async fn in_organization(
         return Ok(Err(Refused::Inactive(principal)));
     }
     if let Some(unmet) = demands.unmet(&known.session, now) {
-        return Ok(Err(Refused::Unmet(unmet)));
+        let scope = Scope::visitor(organization, Some(user), Origin::command("single sign-on"));
+        let (linked, enabled) = ctx
+            .db
+            .find(async move |t| {
+                Ok((sso::of_member(t, &scope, user).await?, sso::enabled(t, organization).await?))
+            })
+            .await?;
+        // A session by single sign-on learns nothing of organizations that it has nothing to do with.
+        if unmet == Unmet::Sso && demands.sso == SsoDemand::Optional && linked.is_empty() {
+            return Ok(Err(Refused::NotAMember));
+        }
+        let is_linked = |one: &&SsoConnection| linked.iter().any(|identity| identity.connection_id == one.id);
+        let connection = enabled.iter().find(is_linked).or(enabled.first()).map(|one| one.id);
+        return Ok(Err(Refused::Unmet(unmet, connection)));
     }
     let remembered = CachedPrincipal {
         principal: Arc::clone(&principal),

@@ -8,18 +8,19 @@ use attestry_domain::hash::Hash;
 use attestry_domain::id::{MemberId, UserId};
 use attestry_domain::identity::passkeys::Passkey;
 use attestry_domain::identity::sessions::Session;
-use attestry_domain::identity::sign_in::{Mfa, SecondFactor};
+use attestry_domain::identity::sign_in::{Mfa, SecondFactor, SsoDemand};
+use attestry_domain::identity::sso::SsoIdentity;
 use attestry_domain::identity::users::User;
 use attestry_domain::text::Email;
 use attestry_storage::members::{self, Membership};
 use attestry_storage::second_factors::{self, RecoveryCodes, TotpSecret};
-use attestry_storage::{Tx, passkeys, sessions, sign_in_policies, users};
+use attestry_storage::{Tx, organizations, passkeys, sessions, sign_in_policies, sso, users};
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Serialize;
 use totp_rs::{Builder, Secret, Totp};
 
 use crate::boxed;
-use crate::core::change::{AccountChange, Work};
+use crate::core::change::{AccountChange, Change, Work};
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::data_key;
@@ -27,6 +28,7 @@ use crate::core::error::Error;
 use crate::core::keys::same;
 use crate::core::queue::Mail;
 use crate::core::throttle::{CODES, Verified, prove};
+use crate::identity::exemptions;
 use crate::identity::members::must_manage;
 use crate::identity::principals::bad_session;
 use crate::identity::sessions::{must_be_fresh, own_scope};
@@ -391,9 +393,11 @@ pub(crate) async fn must_have_another(a: &AccountChange<'_>, user: UserId) -> Re
     if has_any(a.t, user).await? {
         return Ok(());
     }
+    let exempt = members::exempt_of_user(a.t, user).await?;
     for membership in a.memberships {
         let scope = Scope::visitor(membership.organization, Some(user), Origin::command("second factor"));
-        if sign_in_policies::get(a.t, &scope).await?.mfa == Mfa::Required {
+        let is_exempt = exempt.iter().any(|(organization, _)| *organization == membership.organization);
+        if is_exempt || sign_in_policies::get(a.t, &scope).await?.mfa == Mfa::Required {
             return Err(Error::Conflict {
                 code: "second_factor_mandatory",
                 message: format!(
@@ -465,6 +469,8 @@ pub struct Security {
     pub totp_since: Option<Time>,
     pub recovery_codes: RecoveryCodes,
     pub passkeys: Vec<Passkey>,
+    /// The identities at providers by which the user signs in, with the names of their connections.
+    pub identities: Vec<(SsoIdentity, String)>,
     pub demands: Vec<Demand>,
 }
 
@@ -474,25 +480,37 @@ pub struct Demand {
     pub membership: Membership,
     pub mfa: Mfa,
     pub mfa_from: Option<Time>,
+    pub sso: SsoDemand,
+    pub is_exempt: bool,
 }
 
 #[boxed]
-pub async fn security(ctx: &Ctx, user: UserId) -> Result<Security, Error> {
+pub async fn security(ctx: &Ctx, session: &Session) -> Result<Security, Error> {
+    let (user, session) = (session.user_id, session.clone());
     ctx.db
         .read(async move |t| {
             let totp = second_factors::totp(t, user).await?;
-            let standings = members::standings(t, user).await?;
+            let standings = members::standings(t, &session).await?;
             let demand = |membership: Membership| {
                 let own = standings.iter().find(|one| one.organization == membership.organization);
                 let mfa_from = own.and_then(|one| one.demands.mfa_from);
                 let mfa = if mfa_from.is_some() { Mfa::Required } else { Mfa::Optional };
-                Demand { membership, mfa, mfa_from }
+                let sso = own.map(|one| one.demands.sso).unwrap_or_default();
+                let is_exempt = own.is_some_and(|one| one.demands.is_exempt);
+                Demand { membership, mfa, mfa_from, sso, is_exempt }
             };
+            let mut identities = Vec::new();
+            for identity in sso::of_account(t, user).await? {
+                let connection = sso::find(t, identity.connection_id).await?;
+                let name = connection.map(|sealed| sealed.connection.name.to_string());
+                identities.push((identity, name.unwrap_or_default()));
+            }
             Ok(Security {
                 has_password: users::password(t, user).await?.is_some(),
                 totp_since: totp.and_then(|(secret, _)| secret.activated_at),
                 recovery_codes: second_factors::codes(t, user).await?,
                 passkeys: passkeys::of_user(t, user).await?,
+                identities,
                 demands: members::of_user(t, user).await?.into_iter().map(demand).collect(),
             })
         })
@@ -512,12 +530,23 @@ async fn reset(
     changed(a, user, "second_factors.reset", "All second factors were removed", scope).await
 }
 
+/// Deletes the second factors of an account whose address was never verified, so that others may have set them.
+pub(crate) async fn drop_all(c: &Change<'_>, user: &User) -> Result<(), Error> {
+    second_factors::delete_totp(c.t, user.id).await?;
+    second_factors::delete_codes(c.t, user.id).await?;
+    passkeys::delete_of_user(c.t, user.id).await?;
+    second_factors::set_since(c.t, user.id, None).await?;
+    Ok(())
+}
+
 /// Removes the second factors of a member who lost them. Only accounts that are active in no other organization.
 #[boxed]
 pub async fn reset_of_member(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<(), Error> {
     ctx.change(scope, async move |c| {
+        organizations::lock(c.t, c.scope).await?;
         let person = members::lock(c.t, c.scope, member).await?.ok_or(Error::NotFound("member"))?;
         must_manage(c.scope, &person.member)?;
+        exemptions::must_stay(c, &person, &person.member, false).await?;
         users::lock(c.t, person.user.id).await?;
         let memberships = members::of_user(c.t, person.user.id).await?;
         let is_own = |membership: &Membership| membership.organization == c.organization();

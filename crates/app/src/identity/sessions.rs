@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::hash::Hash;
-use attestry_domain::id::{SessionId, UserId};
-use attestry_domain::identity::sessions::Session;
+use attestry_domain::id::{OrganizationId, SessionId, SsoConnectionId, UserId};
+use attestry_domain::identity::sessions::{Session, confirmed_until, is_recent};
 use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod, Unmet};
+use attestry_domain::identity::sso::SsoConnection;
 use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Name};
 use attestry_domain::{Time, Zone};
 pub use attestry_storage::members::Membership;
-use attestry_storage::{members, passkeys, sessions, users};
+use attestry_storage::{members, passkeys, sessions, sso, users};
 use serde::{Deserialize, Serialize};
 
 use crate::boxed;
@@ -21,6 +22,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
+use crate::identity::exemptions::ExemptSignIn;
 use crate::identity::passwords;
 use crate::identity::principals::bad_session;
 use crate::identity::second_factors::{self, Code, VerifiedCode};
@@ -30,19 +32,22 @@ use crate::identity::tickets::{self, Ticket};
 /// The state of a session in the journal, without any data that would allow its use.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct SessionState {
+pub(crate) struct SessionState {
     id: SessionId,
     user_id: UserId,
     created_at: Time,
     expires_at: Time,
     method: SignInMethod,
     second_factor: Option<SecondFactor>,
+    /// The connection that vouched for the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) connection_id: Option<SsoConnectionId>,
 }
 
 impl From<&Session> for SessionState {
     fn from(session: &Session) -> Self {
         let Session { id, user_id, created_at, expires_at, method, second_factor, .. } = *session;
-        Self { id, user_id, created_at, expires_at, method, second_factor }
+        Self { id, user_id, created_at, expires_at, method, second_factor, connection_id: None }
     }
 }
 
@@ -165,6 +170,7 @@ where
     let second_factor = match method {
         SignInMethod::Password => code.map(VerifiedCode::factor),
         SignInMethod::Passkey => Some(SecondFactor::Passkey),
+        SignInMethod::Sso => None,
     };
     let session = Session {
         id: ctx.ids.next(),
@@ -201,6 +207,9 @@ where
         sessions::insert(a.t, &kept, &hash).await?;
         let state = SessionState::from(&kept);
         users::signed_in(a.t, account.id, now).await?;
+        for (organization, member) in members::exempt_of_user(a.t, account.id).await? {
+            a.enqueue(&ExemptSignIn { organization, member }).await?;
+        }
         a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await
     })
     .await?;
@@ -259,21 +268,42 @@ async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<
     .await
 }
 
-/// How a user can confirm their identity, and whether they did recently.
+/// How a user can confirm their identity, and until when they did.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
-    pub session: Session,
+    pub confirmed_until: Option<Time>,
     pub methods: Vec<SignInMethod>,
+    /// The connections that can vouch for the user anew, for their own organizations.
+    pub connections: Vec<SsoConnection>,
     /// A password is confirmed together with a code of the authenticator app.
     pub needs_code: bool,
 }
 
 #[boxed]
-pub async fn confirmation(ctx: &Ctx, session: &Session) -> Result<Confirmation, Error> {
-    let (id, user) = (session.id, session.user_id);
+pub async fn confirmation(
+    ctx: &Ctx,
+    session: &Session,
+    organization: Option<OrganizationId>,
+) -> Result<Confirmation, Error> {
+    let (id, user, now) = (session.id, session.user_id, ctx.now());
     ctx.db
         .read(async move |t| {
             let session = sessions::get(t, id).await?.ok_or_else(bad_session)?;
+            let granted = match organization {
+                Some(organization) => {
+                    let scope = Scope::visitor(organization, Some(user), Origin::command("confirmation"));
+                    sso::confirmed_at(t, &scope, id).await?
+                }
+                None => None,
+            };
+            let own = session.is_confirmed(now).then(|| session.confirmed_until());
+            let granted = granted.filter(|at| is_recent(*at, now)).map(confirmed_until);
+            let linked = sso::of_account(t, user).await?;
+            let mut connections = Vec::new();
+            for identity in linked {
+                let found = sso::find(t, identity.connection_id).await?.map(|sealed| sealed.connection);
+                connections.extend(found.filter(|one| one.is_enabled));
+            }
             let needs_code = !second_factors::methods(t, user).await?.is_empty();
             let mut methods = Vec::new();
             if !passkeys::of_user(t, user).await?.is_empty() {
@@ -282,30 +312,43 @@ pub async fn confirmation(ctx: &Ctx, session: &Session) -> Result<Confirmation, 
             if users::password(t, user).await?.is_some() {
                 methods.push(SignInMethod::Password);
             }
-            Ok(Confirmation { session, methods, needs_code })
+            if !connections.is_empty() {
+                methods.push(SignInMethod::Sso);
+            }
+            Ok(Confirmation { confirmed_until: own.max(granted), methods, connections, needs_code })
         })
         .await
 }
 
 /// Verifies the password of a signed-in user again, with a code of the authenticator app if there is one, and marks
-/// the session as confirmed. Returns the time until which that counts.
+/// the session as confirmed. An account without a password is confirmed with the code. Returns the time until which that
+/// counts.
 #[boxed]
 pub async fn confirm(
     ctx: &Ctx,
     session: &Session,
-    password: &str,
+    password: Option<&str>,
     code: Option<Code>,
     origin: Origin,
 ) -> Result<Time, Error> {
     let id = session.user_id;
-    let proof = passwords::prove_own(ctx, id, "password", password, &origin).await?;
-    let (user, methods) = ctx
+    let (user, has_password, methods) = ctx
         .db
         .read(async move |t| {
-            Ok::<_, Error>((users::get(t, id).await?, second_factors::methods(t, id).await?))
+            let has_password = users::password(t, id).await?.is_some();
+            Ok::<_, Error>((users::get(t, id).await?, has_password, second_factors::methods(t, id).await?))
         })
         .await?;
     let user = user.ok_or_else(bad_session)?;
+    let proof = match password {
+        Some(password) => Some(passwords::prove_own(ctx, id, "password", password, &origin).await?),
+        None if has_password => return Err(Error::field("password", "is required")),
+        None if methods.is_empty() => {
+            let message = "cannot be used: this account has no password. Confirm with a passkey or by single sign-on";
+            return Err(Error::field("password", message));
+        }
+        None => None,
+    };
     let code = match code {
         _ if methods.is_empty() => None,
         Some(code @ Code::Totp(_)) => {
@@ -320,7 +363,9 @@ pub async fn confirm(
     };
     let (own, from) = (session.id, origin.clone());
     confirmed(ctx, session, code.map(VerifiedCode::factor), origin, async move |a| {
-        proof.clear(a.t).await?;
+        if let Some(proof) = &proof {
+            proof.clear(a.t).await?;
+        }
         match code {
             Some(code) => {
                 code.spend(a, &user, |membership: &Membership| own_scope(membership, &user, own, &from)).await
@@ -375,11 +420,22 @@ fn confirmation_required() -> Error {
     }
 }
 
-/// Checks that a session was confirmed recently, and returns it as it is stored.
+/// Checks that a session was confirmed recently by credentials of its user's own, and returns it as it is stored. An
+/// account without any may use single sign-on: a provider must not give itself credentials for an account that has some.
 pub(crate) async fn must_be_fresh(ctx: &Ctx, session: &Session) -> Result<Session, Error> {
-    let id = session.id;
-    let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?.ok_or_else(bad_session)?;
-    if found.is_confirmed(ctx.now()) { Ok(found) } else { Err(confirmation_required()) }
+    let (id, user, now) = (session.id, session.user_id, ctx.now());
+    let (found, has_own, granted) = ctx
+        .db
+        .read(async move |t| {
+            let has_own =
+                users::password(t, user).await?.is_some() || !passkeys::of_user(t, user).await?.is_empty();
+            let granted = sso::last_confirmed(t, id).await?;
+            Ok::<_, Error>((sessions::get(t, id).await?, has_own, granted))
+        })
+        .await?;
+    let found = found.ok_or_else(bad_session)?;
+    let is_granted = !has_own && granted.is_some_and(|at| is_recent(at, now));
+    if found.is_confirmed(now) || is_granted { Ok(found) } else { Err(confirmation_required()) }
 }
 
 /// Checks that the session of the scope was confirmed recently. An API key needs no confirmation.
@@ -388,11 +444,15 @@ pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
     let Some(Credential::Session(id)) = scope.principal().map(|principal| principal.credential) else {
         return Ok(());
     };
-    let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?;
-    match found.is_some_and(|session| session.is_confirmed(ctx.now())) {
-        true => Ok(()),
-        false => Err(confirmation_required()),
-    }
+    let (own, now) = (scope.clone(), ctx.now());
+    let is_confirmed = ctx.db.read(async move |t| {
+        if sessions::get(t, id).await?.is_some_and(|session| session.is_confirmed(now)) {
+            return Ok(true);
+        }
+        // A fresh single sign-on counts in its organization only.
+        Ok::<_, Error>(sso::confirmed_at(t, &own, id).await?.is_some_and(|at| is_recent(at, now)))
+    });
+    if is_confirmed.await? { Ok(()) } else { Err(confirmation_required()) }
 }
 
 /// Changes the user's own name.
@@ -420,14 +480,25 @@ pub async fn current(
     ctx.db
         .read(async move |t| {
             let found = users::get(t, own.user_id).await?.ok_or(Error::NotFound("user"))?;
-            let standings = members::standings(t, own.user_id).await?;
+            let standings = members::standings(t, &own).await?;
             let unmet = |membership: &Membership| {
                 let standing = standings.iter().find(|one| one.organization == membership.organization)?;
                 standing.demands.unmet(&own, now)
             };
             let memberships = members::of_user(t, own.user_id).await?;
-            let memberships = memberships.into_iter().map(|membership| (unmet(&membership), membership));
-            Ok((found, memberships.map(|(unmet, membership)| (membership, unmet)).collect()))
+            let memberships = memberships.into_iter().map(|membership| {
+                let unmet = unmet(&membership);
+                (membership, unmet)
+            });
+            // The word of one organization's provider shows nothing of the others.
+            let linked = sso::of_account(t, own.user_id).await?;
+            let is_linked = |membership: &Membership| {
+                linked.iter().any(|identity| identity.organization_id == membership.organization)
+            };
+            let is_shown = |membership: &Membership, unmet: Option<Unmet>| {
+                own.method != SignInMethod::Sso || unmet != Some(Unmet::Sso) || is_linked(membership)
+            };
+            Ok((found, memberships.filter(|(membership, unmet)| is_shown(membership, *unmet)).collect()))
         })
         .await
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 use attestry_domain::access::{Credential, Scope};
 use attestry_domain::id::MemberId;
 use attestry_domain::identity::members::MemberState;
-use attestry_domain::identity::sign_in::{Demands, Mfa, SignInPolicy, Unmet};
+use attestry_domain::identity::sign_in::{Demands, Mfa, SignInPolicy, SsoDemand, SsoMfa, Unmet};
 use attestry_domain::patch::Patch;
-use attestry_storage::{members, registers as rows, sessions, sign_in_policies, users};
+use attestry_storage::{
+    Tx, members, organizations, registers as rows, sessions, sign_in_policies, sso, users,
+};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -15,18 +17,28 @@ use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
+use crate::identity::exemptions;
 use crate::identity::members::must_manage;
 use crate::identity::mfa_required::MfaRequired;
 use crate::identity::principals::bad_session;
 
 /// The entity type in the journal, and the name of its lock.
-const POLICY: &str = "sign_in_policy";
+pub(crate) const POLICY: &str = "sign_in_policy";
 
-/// The policy, and the number of members who have no second factor.
+/// The policy, and the members whom it concerns.
 #[derive(Clone, Debug)]
 pub struct PolicyInForce {
     pub policy: SignInPolicy,
     pub members_without_second_factor: i64,
+    pub exempt_members: Vec<MemberId>,
+}
+
+async fn in_force(t: &Tx<'_>, scope: &Scope, policy: SignInPolicy) -> Result<PolicyInForce, Error> {
+    Ok(PolicyInForce {
+        policy,
+        members_without_second_factor: members::without_second_factor(t, scope).await?,
+        exempt_members: members::exempt(t, scope).await?,
+    })
 }
 
 #[derive(Clone, Debug, Default)]
@@ -35,6 +47,9 @@ pub struct PolicyPatch {
     pub grace_days: Option<i64>,
     pub idle_minutes: Patch<i64>,
     pub max_hours: Patch<i64>,
+    pub sso: Option<SsoDemand>,
+    pub sso_mfa: Option<SsoMfa>,
+    pub sso_max_hours: Option<i64>,
 }
 
 #[boxed]
@@ -42,10 +57,8 @@ pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<PolicyInForce, Error> {
     let scope = scope.clone();
     ctx.db
         .read(async move |t| {
-            Ok(PolicyInForce {
-                policy: sign_in_policies::get(t, &scope).await?,
-                members_without_second_factor: members::without_second_factor(t, &scope).await?,
-            })
+            let policy = sign_in_policies::get(t, &scope).await?;
+            in_force(t, &scope, policy).await
         })
         .await
 }
@@ -58,6 +71,8 @@ pub async fn update(
     precondition: Precondition,
 ) -> Result<PolicyInForce, Error> {
     ctx.change(scope, async move |c| {
+        // Rules about owners and connections need the organization's lock.
+        organizations::lock(c.t, c.scope).await?;
         rows::hold(c.t, c.scope, POLICY).await?;
         let before = sign_in_policies::get(c.t, c.scope).await?;
         precondition.check(&[before.version])?;
@@ -76,12 +91,19 @@ pub async fn update(
             mfa_from,
             idle_minutes: patch.idle_minutes.clone().apply(before.idle_minutes),
             max_hours: patch.max_hours.clone().apply(before.max_hours),
+            sso: patch.sso.unwrap_or(before.sso),
+            sso_mfa: patch.sso_mfa.unwrap_or(before.sso_mfa),
+            sso_max_hours: patch.sso_max_hours.unwrap_or(before.sso_max_hours),
             updated_at: before.updated_at,
             version: before.version,
         };
-        let members_without_second_factor = members::without_second_factor(c.t, c.scope).await?;
         if after == before {
-            return Ok(PolicyInForce { policy: before, members_without_second_factor });
+            return in_force(c.t, c.scope, before).await;
+        }
+        let begins_to_require_sso = after.sso == SsoDemand::Required && before.sso == SsoDemand::Optional;
+        if begins_to_require_sso {
+            must_be_tested(c).await?;
+            exemptions::must_exist(c).await?;
         }
         must_be_met(c, &after).await?;
         let after = SignInPolicy { updated_at: Some(c.now), version: before.version + 1, ..after };
@@ -91,9 +113,35 @@ pub async fn update(
         if after.mfa_from.is_some() && after.mfa_from != before.mfa_from {
             c.enqueue(&MfaRequired { organization: c.organization(), from: after.mfa_from }).await?;
         }
-        Ok(PolicyInForce { policy: after, members_without_second_factor })
+        if after.sso != before.sso {
+            let (subject, message) = match after.sso {
+                SsoDemand::Required => (
+                    "Single sign-on is required",
+                    "Members of your organization now sign in by its identity provider. Exempt owners still sign in with their own credentials and a second factor.",
+                ),
+                SsoDemand::Optional => (
+                    "Single sign-on is no longer required",
+                    "Members of your organization may sign in with their passwords and passkeys again.",
+                ),
+            };
+            exemptions::tell_owners(c, subject, message).await?;
+        }
+        in_force(c.t, c.scope, after).await
     })
     .await
+}
+
+/// Requires a connection that was tested since its last change.
+async fn must_be_tested(c: &Change<'_>) -> Result<(), Error> {
+    let enabled = sso::enabled(c.t, c.organization()).await?;
+    match enabled.iter().any(|connection| connection.tested_at.is_some()) {
+        true => Ok(()),
+        false => Err(not_tested("Test a connection and enable it before you require single sign-on.")),
+    }
+}
+
+pub(crate) fn not_tested(message: &str) -> Error {
+    Error::Conflict { code: "sso_not_tested", message: message.to_owned() }
 }
 
 /// Refuses a policy that would shut out the one who sets it.
@@ -101,18 +149,27 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
     let Some(own) = c.scope.principal() else { return Ok(()) };
     let account = users::get(c.t, own.user).await?;
     let second_factor_since = account.and_then(|account| account.second_factor_since);
-    let lacks_factor = policy.mfa == Mfa::Required && second_factor_since.is_none();
     let unmet = match own.credential {
-        _ if lacks_factor => Some(Unmet::Enrolment),
-        Credential::ApiKey(_) => None,
         Credential::Session(session) => {
             let session = sessions::get(c.t, session).await?.ok_or_else(bad_session)?;
+            let found = members::standing(c.t, c.organization(), &session).await?;
+            let demands = found.ok_or_else(bad_session)?.demands;
             // A grace does not help later if there is no second factor now.
             let mfa_from = policy.mfa_from.map(|_| c.now);
-            let SignInPolicy { idle_minutes, max_hours, .. } = *policy;
-            let demands =
-                Demands { mfa_from, idle_minutes, max_hours, signed_out_at: None, second_factor_since };
-            demands.unmet(&session, c.now)
+            let SignInPolicy { idle_minutes, max_hours, sso, sso_mfa, sso_max_hours, .. } = *policy;
+            let new = Demands { mfa_from, idle_minutes, max_hours, sso, sso_mfa, sso_max_hours, ..demands };
+            let needs_factor = policy.mfa == Mfa::Required && demands.granted_at.is_none();
+            let lacks_factor = needs_factor && second_factor_since.is_none();
+            if lacks_factor { Some(Unmet::Enrolment) } else { new.unmet(&session, c.now) }
+        }
+        Credential::ApiKey(_) => {
+            let linked = !sso::of_member(c.t, c.scope, own.user).await?.is_empty();
+            let is_exempt = members::get(c.t, c.scope, own.member).await?.is_some_and(|own| own.member.is_exempt);
+            if policy.sso == SsoDemand::Required && !linked && !is_exempt {
+                Some(Unmet::Sso)
+            } else {
+                (policy.mfa == Mfa::Required && second_factor_since.is_none() && !linked).then_some(Unmet::Enrolment)
+            }
         }
     };
     let what = match unmet {
@@ -120,6 +177,7 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
         Some(Unmet::Enrolment) => {
             "your account has no second factor. Add an authenticator app or a passkey first"
         }
+        Some(Unmet::Sso) => "you did not sign in by a connection, and are not exempt. Sign in by it first, or exempt yourself",
         Some(Unmet::SecondFactor) => "you signed in without your second factor. Confirm with it first",
         Some(Unmet::Idle) => "your session was idle for longer. Confirm your password first",
         Some(Unmet::TooOld) => "your session is older. Sign in again first",

@@ -33,7 +33,17 @@ pub(crate) fn expired() -> Error {
 }
 
 pub(crate) fn issue<T: Serialize>(ctx: &Ctx, purpose: &str, content: T) -> Result<Ticket, Error> {
-    let expires_at = ctx.now().plus(LIFETIME);
+    issue_for(ctx, purpose, content, LIFETIME)
+}
+
+/// Issues a ticket with another lifetime.
+pub(crate) fn issue_for<T: Serialize>(
+    ctx: &Ctx,
+    purpose: &str,
+    content: T,
+    lifetime: Duration,
+) -> Result<Ticket, Error> {
+    let expires_at = ctx.now().plus(lifetime);
     let text = ctx.keys.ticket(purpose, &Sealed { expires_at, content })?;
     Ok(Ticket { text, expires_at })
 }
@@ -46,7 +56,17 @@ pub(crate) fn read<T: DeserializeOwned>(ctx: &Ctx, purpose: &str, text: &str) ->
 
 /// Redeems a ticket, which works once.
 pub(crate) async fn redeem(t: &Tx<'_>, text: &str, now: Time) -> Result<(), Error> {
-    match tickets::redeem(t, &sha256(text.as_bytes()), now.plus(LIFETIME)).await? {
+    redeem_for(t, text, now, LIFETIME).await
+}
+
+/// Redeems a ticket with another lifetime.
+pub(crate) async fn redeem_for(
+    t: &Tx<'_>,
+    text: &str,
+    now: Time,
+    lifetime: Duration,
+) -> Result<(), Error> {
+    match tickets::redeem(t, &sha256(text.as_bytes()), now.plus(lifetime)).await? {
         true => Ok(()),
         false => Err(expired()),
     }

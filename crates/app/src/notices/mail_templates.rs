@@ -99,6 +99,20 @@ pub(crate) fn security(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Me
     compose(ctx, &to.into(), &letter)
 }
 
+/// Tells an owner about the sign-in of their organization. It cannot be unsubscribed from.
+pub(crate) fn identity(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Message {
+    let link = ctx.link("/settings/security");
+    let letter = MailTemplate {
+        subject: subject.to_owned(),
+        paragraphs: vec![message.to_owned()],
+        action: "Look at the settings",
+        link: &link,
+        closing: "You get this message because you are an owner of the organization.".to_owned(),
+        ..MailTemplate::default()
+    };
+    compose(ctx, &to.into(), &letter)
+}
+
 /// Asks a member without a second factor to set one up.
 pub(crate) fn mfa_required(ctx: &Ctx, to: &User, organization: &str, from: Time) -> Message {
     let link = ctx.link("/settings/account");

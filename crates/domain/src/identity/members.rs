@@ -24,6 +24,8 @@ pub struct Member {
     pub department: Department,
     pub is_active: bool,
     pub device_label_id: Option<i64>,
+    /// True if they sign in with their own credentials where single sign-on is required.
+    pub is_exempt: bool,
     pub created_at: Time,
     pub updated_at: Time,
     #[serde(skip)]
@@ -69,6 +71,7 @@ pub struct MemberPatch {
     pub department: Option<Department>,
     pub is_active: Option<bool>,
     pub device_label_id: Patch<i64>,
+    pub is_exempt: Option<bool>,
 }
 
 impl Member {
@@ -82,6 +85,7 @@ impl Member {
             department,
             is_active,
             device_label_id,
+            is_exempt: false,
             created_at: now,
             updated_at: now,
             version: 1,
@@ -91,13 +95,14 @@ impl Member {
     /// The member after the patch; equal to `self` when the patch changes nothing.
     #[must_use]
     pub fn patched(&self, patch: MemberPatch) -> Self {
-        let MemberPatch { user_id, role, department, is_active, device_label_id } = patch;
+        let MemberPatch { user_id, role, department, is_active, device_label_id, is_exempt } = patch;
         Self {
             user_id: user_id.unwrap_or(self.user_id),
             role: role.unwrap_or_else(|| self.role.clone()),
             department: department.unwrap_or(self.department),
             is_active: is_active.unwrap_or(self.is_active),
             device_label_id: device_label_id.apply(self.device_label_id),
+            is_exempt: is_exempt.unwrap_or(self.is_exempt),
             ..self.clone()
         }
     }

@@ -29,14 +29,23 @@ pub struct Session {
 /// The period for which a confirmation counts for actions that require one.
 const CONFIRMED_FOR: Duration = Duration::from_mins(10);
 
+/// True while a confirmation counts.
+pub fn is_recent(confirmed_at: Time, now: Time) -> bool {
+    now.since(confirmed_at) < CONFIRMED_FOR
+}
+
+/// The time until which a confirmation counts.
+pub fn confirmed_until(confirmed_at: Time) -> Time {
+    confirmed_at.plus(CONFIRMED_FOR)
+}
+
 impl Session {
     pub fn is_confirmed(&self, now: Time) -> bool {
-        now.since(self.confirmed_at) < CONFIRMED_FOR
+        is_recent(self.confirmed_at, now)
     }
 
-    /// The time until which the confirmation counts.
     pub fn confirmed_until(&self) -> Time {
-        self.confirmed_at.plus(CONFIRMED_FOR)
+        confirmed_until(self.confirmed_at)
     }
 
     pub fn longest_gap(&self) -> Duration {

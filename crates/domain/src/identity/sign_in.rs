@@ -15,6 +15,8 @@ crate::words! {
         #[default]
         Password = "password",
         Passkey = "passkey",
+        /// An identity provider vouched for the user.
+        Sso = "sso",
     }
 }
 
@@ -38,8 +40,34 @@ crate::words! {
 }
 
 crate::words! {
+    /// The demand for single sign-on.
+    #[derive(Default)]
+    SsoDemand {
+        #[default]
+        Optional = "optional",
+        /// Only sessions that a connection of the organization vouched for count, except those of exempt members.
+        Required = "required",
+    }
+}
+
+crate::words! {
+    /// When single sign-on counts as a second factor.
+    #[derive(Default)]
+    SsoMfa {
+        /// Always: the provider decides.
+        #[default]
+        Trusted = "trusted",
+        /// If the provider names several factors in the claim `amr`.
+        Claimed = "claimed",
+        Never = "never",
+    }
+}
+
+crate::words! {
     /// A demand that a session does not meet.
     Unmet {
+        /// No connection of the organization vouched for the session.
+        Sso = "sso_required",
         /// The account has a second factor, and the session was started without it.
         SecondFactor = "mfa_required",
         /// The account has no second factor.
@@ -51,6 +79,9 @@ crate::words! {
 
 /// The days before a newly required second factor is enforced, unless the organization sets another number.
 const DEFAULT_GRACE_DAYS: i64 = 14;
+
+/// The hours after which a sign-in by a connection ends, unless the organization sets another number.
+const DEFAULT_SSO_MAX_HOURS: i64 = 12;
 
 /// The last use of a session is stored to within a minute.
 const USE_PRECISION: Duration = Duration::from_mins(1);
@@ -65,6 +96,9 @@ pub struct SignInPolicy {
     pub mfa_from: Option<Time>,
     pub idle_minutes: Option<i64>,
     pub max_hours: Option<i64>,
+    pub sso: SsoDemand,
+    pub sso_mfa: SsoMfa,
+    pub sso_max_hours: i64,
     /// `None` while these are the defaults.
     #[serde(skip)]
     pub updated_at: Option<Time>,
@@ -80,13 +114,16 @@ impl Default for SignInPolicy {
             mfa_from: None,
             idle_minutes: None,
             max_hours: None,
+            sso: SsoDemand::default(),
+            sso_mfa: SsoMfa::default(),
+            sso_max_hours: DEFAULT_SSO_MAX_HOURS,
             updated_at: None,
             version: 0,
         }
     }
 }
 
-/// The demands of an organization on the sessions of one member.
+/// The demands of an organization on the sessions of one member, and what one of its connections vouched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Row)]
 pub struct Demands {
     #[row(column = "p.mfa_from")]
@@ -101,15 +138,37 @@ pub struct Demands {
     /// When the account got its second factor.
     #[row(column = "u.second_factor_since")]
     pub second_factor_since: Option<Time>,
+    #[row(column = "COALESCE(p.sso, 'optional')")]
+    pub sso: SsoDemand,
+    #[row(column = "COALESCE(p.sso_mfa, 'trusted')")]
+    pub sso_mfa: SsoMfa,
+    #[row(column = "COALESCE(p.sso_max_hours, 12)")]
+    pub sso_max_hours: i64,
+    #[row(column = "m.is_exempt")]
+    pub is_exempt: bool,
+    /// When a connection vouched for the session.
+    #[row(column = "g.granted_at")]
+    pub granted_at: Option<Time>,
+    #[row(column = "COALESCE(g.has_mfa, FALSE)")]
+    pub granted_mfa: bool,
 }
 
 impl Demands {
     /// The first demand that the session does not meet.
     pub fn unmet(&self, session: &Session, now: Time) -> Option<Unmet> {
-        let age = now.since(session.created_at);
+        let is_sso_required = self.sso == SsoDemand::Required && !self.is_exempt;
+        let needs_grant = is_sso_required || session.method == SignInMethod::Sso;
+        // What a connection vouched for counts from then on.
+        let began = match (needs_grant, self.granted_at) {
+            (true, None) => return Some(Unmet::Sso),
+            (true, Some(granted_at)) => granted_at,
+            (false, _) => session.created_at,
+        };
+        let age = now.since(began);
         let is_older = |hours: i64| age >= Duration::from_hours(hours.unsigned_abs());
-        if self.signed_out_at.is_some_and(|at| session.created_at <= at)
+        if self.signed_out_at.is_some_and(|at| began <= at)
             || self.max_hours.is_some_and(is_older)
+            || (needs_grant && is_older(self.sso_max_hours))
         {
             return Some(Unmet::TooOld);
         }
@@ -118,11 +177,23 @@ impl Demands {
         if self.idle_minutes.is_some_and(is_exceeded) {
             return Some(Unmet::Idle);
         }
-        let is_enforced = self.mfa_from.is_some_and(|from| from <= now);
-        match (is_enforced, session.second_factor, self.second_factor_since) {
-            (false, ..) | (true, Some(_), _) => None,
-            (true, None, Some(_)) => Some(Unmet::SecondFactor),
-            (true, None, None) => Some(Unmet::Enrolment),
+        // Exempt members have the only other way in, so they always need both factors.
+        let is_exempted = self.sso == SsoDemand::Required && self.is_exempt;
+        let is_enforced = is_exempted || self.mfa_from.is_some_and(|from| from <= now);
+        let has_factor = session.second_factor.is_some() || (needs_grant && self.counts_as_factor());
+        match (is_enforced, has_factor, self.second_factor_since) {
+            (false, ..) | (true, true, _) => None,
+            (true, false, Some(_)) => Some(Unmet::SecondFactor),
+            (true, false, None) => Some(Unmet::Enrolment),
+        }
+    }
+
+    /// True if the word of the connection counts as a second factor.
+    fn counts_as_factor(&self) -> bool {
+        match self.sso_mfa {
+            SsoMfa::Trusted => true,
+            SsoMfa::Claimed => self.granted_mfa,
+            SsoMfa::Never => false,
         }
     }
 }
@@ -130,6 +201,7 @@ impl Demands {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::{SessionId, UserId};
 
     fn at(minute: i64) -> Time {
         Time::from_millis(1_800_000_000_000 + minute * 60_000)
@@ -138,8 +210,8 @@ mod tests {
     /// A session that began at minute 0 and was last used at minute `seen`.
     fn session(seen: i64, second_factor: Option<SecondFactor>) -> Session {
         Session {
-            id: "ses_01jcqg3v5mefzr7d0a6w3k9x2b".parse().expect("an id"),
-            user_id: "usr_01jcqg3v5mefzr7d0a6w3k9x2b".parse().expect("an id"),
+            id: SessionId::from_u128(1),
+            user_id: UserId::from_u128(2),
             created_at: at(0),
             last_seen_at: at(seen),
             expires_at: at(100_000),
@@ -179,5 +251,38 @@ mod tests {
         assert_eq!(demands.unmet(&session(60, None), at(60)), Some(Unmet::TooOld));
         let signed_out = Demands { signed_out_at: Some(at(0)), ..Demands::default() };
         assert_eq!(signed_out.unmet(&session(1, None), at(1)), Some(Unmet::TooOld));
+    }
+
+    #[test]
+    fn session_by_single_sign_on_counts_where_it_was_granted() {
+        let by_sso = Session { method: SignInMethod::Sso, ..session(0, None) };
+        let stranger = Demands { sso_max_hours: 12, ..Demands::default() };
+        assert_eq!(stranger.unmet(&by_sso, at(0)), Some(Unmet::Sso));
+        let granted = Demands { granted_at: Some(at(0)), ..stranger };
+        assert_eq!(granted.unmet(&by_sso, at(0)), None);
+        assert_eq!(granted.unmet(&Session { last_seen_at: at(720), ..by_sso }, at(720)), Some(Unmet::TooOld));
+    }
+
+    #[test]
+    fn required_single_sign_on_exempts_only_both_factors() {
+        let required = Demands { sso: SsoDemand::Required, sso_max_hours: 12, ..Demands::default() };
+        assert_eq!(required.unmet(&session(0, Some(SecondFactor::Totp)), at(0)), Some(Unmet::Sso));
+        let granted = Demands { granted_at: Some(at(0)), ..required };
+        assert_eq!(granted.unmet(&session(0, None), at(0)), None, "a grant on a session of one's own");
+        let exempt = Demands { is_exempt: true, second_factor_since: Some(at(0)), ..required };
+        assert_eq!(exempt.unmet(&session(0, None), at(0)), Some(Unmet::SecondFactor));
+        assert_eq!(exempt.unmet(&session(0, Some(SecondFactor::Totp)), at(0)), None);
+    }
+
+    #[test]
+    fn single_sign_on_is_a_second_factor_as_the_policy_says() {
+        let by_sso = Session { method: SignInMethod::Sso, ..session(0, None) };
+        let enforced =
+            Demands { mfa_from: Some(at(0)), granted_at: Some(at(0)), sso_max_hours: 12, ..Demands::default() };
+        let unmet = |sso_mfa, granted_mfa| Demands { sso_mfa, granted_mfa, ..enforced }.unmet(&by_sso, at(1));
+        assert_eq!(unmet(SsoMfa::Trusted, false), None);
+        assert_eq!(unmet(SsoMfa::Claimed, true), None);
+        assert_eq!(unmet(SsoMfa::Claimed, false), Some(Unmet::Enrolment));
+        assert_eq!(unmet(SsoMfa::Never, true), Some(Unmet::Enrolment));
     }
 }

@@ -156,6 +156,54 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "No authenticator app",
         "Recovery codes stand in for an authenticator app; add one first.",
     ),
+    ("domain_added", 409, "Domain known", "The organization has this domain already."),
+    ("too_many_domains", 409, "Too many domains", "An organization has at most 50 mail domains."),
+    (
+        "domain_in_use",
+        409,
+        "Domain in use",
+        "Single sign-on is required, and this is the last verified domain.",
+    ),
+    ("too_many_connections", 409, "Too many connections", "An organization has at most 5 connections."),
+    (
+        "sso_in_use",
+        409,
+        "Connection in use",
+        "Single sign-on is required, and no other tested connection is enabled.",
+    ),
+    (
+        "sso_enforced",
+        409,
+        "Single sign-on is required",
+        "The issuer and the client of a connection cannot change while single sign-on is required.",
+    ),
+    (
+        "sso_not_tested",
+        409,
+        "Not tested",
+        "A connection must be tested and enabled before single sign-on is required.",
+    ),
+    (
+        "sso_identity_conflict",
+        409,
+        "Identity conflict",
+        "Another identity of the connection is linked to the account.",
+    ),
+    (
+        "break_glass_required",
+        409,
+        "Exempt owner required",
+        "While single sign-on is required, an owner with a second factor must be exempt from it.",
+    ),
+    ("last_method", 409, "Last way to sign in", "It is the only way to sign in to the account."),
+    ("sso_refused", 403, "Sign-in refused", "The person may no longer sign in by the connection."),
+    ("logout_token_invalid", 400, "Logout token invalid", "The token of the provider is not valid."),
+    (
+        "provider_unreachable",
+        502,
+        "Provider unreachable",
+        "The identity provider cannot be asked; `detail` says why.",
+    ),
     (
         "second_factor_mandatory",
         409,
@@ -463,6 +511,10 @@ pub struct ProblemBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, value_type = String, example = "org_01jcqg3v5mefzr7d0a6w3k9x2b")]
     pub organization_id: Option<OrganizationId>,
+    /// `reauthentication_required`: the path at which single sign-on starts, if the organization has a connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub start_url: Option<&'a str>,
 }
 
 fn second_factors() -> RefOr<Schema> {
@@ -473,7 +525,7 @@ fn second_factors() -> RefOr<Schema> {
 #[derive(Clone, Debug)]
 pub enum NextStep {
     Code { challenge: String, methods: Vec<SecondFactor>, expires_at: Time },
-    Reauthenticate { reason: Unmet, organization: OrganizationId },
+    Reauthenticate { reason: Unmet, organization: OrganizationId, start: Option<String> },
 }
 
 /// An error to respond with. The outermost layer adds the request id and writes the body.
@@ -536,9 +588,11 @@ impl Problem {
             }
             _ => (None, None, None),
         };
-        let (reason, organization_id) = match self.next_step.as_deref() {
-            Some(NextStep::Reauthenticate { reason, organization }) => (Some(*reason), Some(*organization)),
-            _ => (None, None),
+        let (reason, organization_id, start_url) = match self.next_step.as_deref() {
+            Some(NextStep::Reauthenticate { reason, organization, start }) => {
+                (Some(*reason), Some(*organization), start.as_deref())
+            }
+            _ => (None, None, None),
         };
         let body = ProblemBody {
             r#type: format!("/docs/errors#{}", self.code),
@@ -553,6 +607,7 @@ impl Problem {
             expires_at,
             reason,
             organization_id,
+            start_url,
         };
         let text = serde_json::to_vec(&body).unwrap_or_default();
         let mut response = (status, text).into_response();
@@ -582,6 +637,7 @@ impl From<FieldError> for FieldProblem {
 /// The message for a demand of an organization that a session does not meet.
 fn demanded(unmet: Unmet) -> &'static str {
     match unmet {
+        Unmet::Sso => "This organization requires single sign-on. Sign in by its identity provider: startUrl.",
         Unmet::SecondFactor => {
             "This organization requires a second factor, and you signed in without yours. Confirm with it: POST /v1/auth/confirm."
         }
@@ -611,8 +667,8 @@ impl From<Error> for Problem {
                 next_step: Some(Box::new(NextStep::Code { challenge, methods, expires_at })),
                 ..Self::new("second_factor_required", "Enter the code of your authenticator app.")
             },
-            Error::Reauthenticate { unmet: reason, organization } => Self {
-                next_step: Some(Box::new(NextStep::Reauthenticate { reason, organization })),
+            Error::Reauthenticate { unmet: reason, organization, start } => Self {
+                next_step: Some(Box::new(NextStep::Reauthenticate { reason, organization, start })),
                 ..Self::new("reauthentication_required", demanded(reason))
             },
             Error::NotFound(what) => Self::not_found(what),

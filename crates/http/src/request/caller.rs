@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use attestry_app::identity::principals::{self, CachedSession, Lasting, LastingScope, Refused};
+use attestry_app::identity::sso::start_path;
 use attestry_app::portals;
 use attestry_domain::access::{Actor, Claim, Connection, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::hash::{hex, sha256};
@@ -236,7 +237,10 @@ async fn by_session(
         Ok(principal) => Ok((principal, Ok(()))),
         Err(Refused::Inactive(inactive)) => Ok((inactive, Err(outsider()))),
         Err(Refused::NotAMember) => Err(outsider()),
-        Err(Refused::Unmet(unmet)) => Err(attestry_app::Error::Reauthenticate { unmet, organization }.into()),
+        Err(Refused::Unmet(unmet, connection)) => {
+            let start = connection.map(start_path);
+            Err(attestry_app::Error::Reauthenticate { unmet, organization, start }.into())
+        }
     }
 }
 

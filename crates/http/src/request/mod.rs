@@ -9,6 +9,7 @@ pub mod bodies;
 pub mod body_limits;
 pub mod caller;
 pub mod facts;
+pub mod form;
 pub mod idempotency;
 pub mod json;
 pub mod limits;

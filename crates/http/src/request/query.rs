@@ -102,6 +102,13 @@ impl Query {
         Some(moment.end())
     }
 
+    /// Accepts all other parameters, which another server added.
+    pub fn ignore_others(&mut self) {
+        for (_, value) in &mut self.parameters {
+            *value = None;
+        }
+    }
+
     pub fn finish(mut self) -> Result<(), Problem> {
         let mut unknown: Vec<String> = Vec::new();
         for (name, value) in &self.parameters {

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::identity::setup::{self, NewInstallation};
-use attestry_app::identity::{members, organizations, passwords, second_factors};
+use attestry_app::identity::{mail_domains, members, organizations, passwords, second_factors, sso};
 use attestry_app::{Ctx, Error};
 use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
 use attestry_domain::identity::members::Person;
+use attestry_domain::portals::DomainName;
 use attestry_domain::text::{Email, Name, Password};
 use attestry_domain::{Parse, Time};
 use clap::Subcommand;
@@ -83,12 +84,27 @@ pub(crate) enum Admin {
         #[arg(long)]
         email: String,
     },
+    /// Make single sign-on optional again for an organization, also while servers are running
+    DisableSso {
+        /// The organization's name or id
+        #[arg(long)]
+        organization: String,
+    },
+    /// Confirm a mail domain of an organization without a DNS record; you answer for it
+    VerifyDomain {
+        /// The organization's name or id
+        #[arg(long)]
+        organization: String,
+        /// The domain, such as acme.example
+        #[arg(long)]
+        domain: String,
+    },
     /// Restore an organization that was deleted less than 30 days ago
     RestoreOrganization {
         /// The organization's name or id
         organization: String,
     },
-    /// Encrypt the secrets of automations and authenticator apps under a new key, also while servers are running
+    /// Encrypt the secrets of automations, authenticator apps and connections under a new key, also while servers are running
     RotateSecretsKey,
     /// Use the current secret key from now on, although the database was created with another one
     AdoptSecretKey,
@@ -151,6 +167,19 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
             say(format_args!(
                 "{user} signs in with the password alone from now on; their sessions have ended."
             ));
+        }
+        Admin::DisableSso { organization } => {
+            let found = named_organization(&ctx, &organization).await?;
+            match sso::disable_by_operator(&ctx, found.id).await.map_err(plain)? {
+                true => say(format_args!("{} no longer requires single sign-on; its owners are told.", found.name)),
+                false => say(format_args!("{} did not require single sign-on.", found.name)),
+            }
+        }
+        Admin::VerifyDomain { organization, domain } => {
+            let found = named_organization(&ctx, &organization).await?;
+            let name: DomainName = read("domain", &domain)?;
+            mail_domains::verify_by_operator(&ctx, found.id, &name).await.map_err(plain)?;
+            say(format_args!("{name} is a verified domain of {}.", found.name));
         }
         Admin::RotateSecretsKey => {
             let count = attestry_app::core::data_key::rotate(&ctx).await.map_err(plain)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use attestry_app::Ctx;
 use attestry_app::core::queue;
-use attestry_app::identity::setup;
+use attestry_app::identity::{organizations, setup, sso};
 use attestry_hosting::{Challenge, Failure};
 use attestry_storage::instance;
 use attestry_storage::schema::MIGRATIONS;
@@ -103,6 +103,32 @@ async fn mail(ctx: &Ctx) -> Finding {
     checked.map(|()| ctx.mailer.describe()).map_err(|error| format!("{error}. Check mail.smtp_url."))
 }
 
+/// Asks the identity provider of every enabled connection.
+async fn single_sign_on(ctx: &Ctx) -> Finding {
+    let wrong = |error: attestry_app::Error| error.to_string();
+    let (mut checked, mut faults) = (0_usize, Vec::new());
+    for organization in organizations::all(ctx).await.map_err(wrong)? {
+        if organization.deleted_at.is_some() {
+            continue;
+        }
+        for connection in sso::enabled(ctx, organization.id).await.map_err(wrong)? {
+            checked += 1;
+            let found = sso::examine(ctx, organization.id, connection.id).await.map_err(wrong)?;
+            let failed = found.steps.iter().find(|step| !step.is_ok);
+            faults.extend(failed.map(|step| {
+                format!("{}, {}: {}: {}", organization.name, connection.name, step.name, step.detail)
+            }));
+        }
+        if sso::lacks_way_in(ctx, organization.id).await.map_err(wrong)? {
+            faults.push(format!("{} requires single sign-on and has no exempt owner", organization.name));
+        }
+    }
+    if !faults.is_empty() {
+        return Err(format!("{} See docs/identity.md; `attestry admin disable-sso` is the way back in.", faults.join(" ")));
+    }
+    Ok(if checked == 0 { "not used".to_owned() } else { format!("connections that work: {checked}") })
+}
+
 pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let mut healthy = true;
     let mut report = |name: &str, result: Finding| match result {
@@ -122,12 +148,13 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     report("data", Ok(format!("{} can be written", config.data_dir.display())));
     let reached = within(database(&ctx)).await;
     let is_reached = reached.is_ok();
+    let mut is_current = false;
     report("database", reached);
     if is_reached {
         // Without a timeout: a large file takes a while, and it is local.
         report("integrity", integrity(&ctx).await);
         let found = within(schema(&ctx)).await;
-        let is_current = found.is_ok();
+        is_current = found.is_ok();
         report("schema", found);
         if is_current {
             report("key", within(key(&ctx)).await);
@@ -151,6 +178,9 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
         within(ctx.assistant().check()),
         within(mail(&ctx))
     );
+    if is_current {
+        report("sso", within(single_sign_on(&ctx)).await);
+    }
     report("files", files);
     report("domains", domains);
     report("assistant", assistant);

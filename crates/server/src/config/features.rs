@@ -1,6 +1,7 @@
 //! Parses the settings of each feature.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -21,13 +22,34 @@ pub(super) fn runner(read: &Reader<'_>) -> Result<RunnerSettings> {
     (limits.wall, limits.memory, limits.cpu) = (wall, memory, limits.cpu.min(wall));
     settings.sandbox.ready = 4;
     settings.egress.timeout = settings.egress.timeout.min(wall);
-    settings.egress.allow_private_networks = match read.text("automations.allow_private_networks") {
-        "true" => true,
-        "false" => false,
-        _ => bail!("{}", read.wrong("automations.allow_private_networks", "true or false")),
-    };
+    settings.egress.allow_private_networks = switch(read, "automations.allow_private_networks")?;
     settings.egress.dns_servers = name_servers(read)?;
     Ok(settings)
+}
+
+fn switch(read: &Reader<'_>, key: &str) -> Result<bool> {
+    match read.text(key) {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => bail!("{}", read.wrong(key, "true or false")),
+    }
+}
+
+/// Settings of single sign-on.
+pub(super) fn identity(read: &Reader<'_>) -> Result<attestry_oidc::Settings> {
+    let extra_roots = match read.optional("identity.certificate") {
+        None => Vec::new(),
+        Some(path) => {
+            let all = attestry_oidc::authorities(Path::new(&path));
+            all.map_err(|error| anyhow!("{}: {error}", read.wrong("identity.certificate", "a PEM file")))?
+        }
+    };
+    Ok(attestry_oidc::Settings {
+        allow_private_networks: switch(read, "identity.allow_private_networks")?,
+        dns_servers: name_servers(read)?,
+        extra_roots,
+        clock_skew: Duration::from_secs(read.number("identity.clock_skew_seconds", 0..=300)?),
+    })
 }
 
 fn name_servers(read: &Reader<'_>) -> Result<Vec<SocketAddr>> {

@@ -1,0 +1,413 @@
+//! The account that an identity belongs to: linked by the subject, and by the address only within a proved domain.
+
+use attestry_domain::Time;
+use attestry_domain::access::{Origin, Roles, Scope};
+use attestry_domain::id::UserId;
+use attestry_domain::identity::mail_domains::domain_of;
+use attestry_domain::identity::members::{Member, NewMember, Person};
+use attestry_domain::identity::sessions::Session;
+use attestry_domain::identity::sign_in::SignInMethod;
+use attestry_domain::identity::sso::{RoleSync, SsoConnection, SsoIdentity};
+use attestry_domain::identity::users::{User, invited_key};
+use attestry_domain::text::Email;
+use attestry_domain::words::Department;
+use attestry_storage::members::Membership;
+use attestry_storage::sso::Grant;
+use attestry_storage::{Tx, mail_domains, members, organizations, sessions, sso, users};
+
+use super::flow::{Profile, Purpose, Refused, Vouched};
+use crate::boxed;
+use crate::core::change::Change;
+use crate::core::context::Ctx;
+use crate::core::credentials::Invalidate;
+use crate::core::error::Error;
+use crate::core::keys::Token;
+use crate::core::queue::Mail;
+use crate::identity::sessions::{SessionState, SignedIn, own_scope};
+use crate::identity::{invitations, members as people, second_factors};
+use crate::notices::mail_templates;
+
+/// The purpose of a kept ID token.
+pub(crate) const ID_TOKEN: &str = "id token";
+/// The entity type of identities in the journal.
+pub(crate) const IDENTITY: &str = "sso_identity";
+
+/// The result of a settled sign-in.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Opened(Box<SignedIn>),
+    /// The session of the browser got a grant.
+    Granted,
+    /// The session of the browser is another person's.
+    AnotherPerson,
+}
+
+/// Refuses a sign-in; nothing that it changed stays.
+fn refuse(code: &'static str, message: impl Into<String>) -> Error {
+    Error::Conflict { code, message: message.into() }
+}
+
+/// A new session, before its transaction.
+#[derive(Clone)]
+struct Opening {
+    session: Session,
+    token: Token,
+}
+
+fn opening(ctx: &Ctx, user_agent: Option<String>, origin: &Origin) -> Opening {
+    let now = ctx.now();
+    let session = Session {
+        id: ctx.ids.next(),
+        // Set once the account is known.
+        user_id: UserId::from_u128(0),
+        created_at: now,
+        last_seen_at: now,
+        expires_at: now.plus(ctx.settings.session_lifetime.min(ctx.settings.session_max_age)),
+        ip: origin.ip.map(|ip| ip.to_string()),
+        user_agent,
+        // The user proved nothing of their own to this installation.
+        confirmed_at: Time::from_millis(0),
+        method: SignInMethod::Sso,
+        second_factor: None,
+        longest_gap: 0,
+    };
+    Opening { session, token: ctx.keys.token() }
+}
+
+/// Signs a person in, confirms or links, all in one transaction of the connection's organization.
+#[boxed]
+pub(crate) async fn settle(
+    ctx: &Ctx,
+    vouched: Vouched,
+    purpose: Purpose,
+    current: Option<Session>,
+    user_agent: Option<String>,
+    origin: Origin,
+) -> Result<Outcome, Refused> {
+    let id = vouched.connection;
+    let found = ctx.db.read(async move |t| sso::find(t, id).await).await.map_err(Error::from)?;
+    let gone = || refuse("sso_expired", "The connection has changed since.");
+    let organization = found.ok_or_else(gone)?.connection.organization_id;
+    let opening = opening(ctx, user_agent, &origin);
+    let scope = Scope::visitor(organization, None, origin);
+    let outcome = ctx.change(&scope, async move |c| {
+        organizations::lock(c.t, c.scope).await?.ok_or_else(gone)?;
+        let connection = sso::lock(c.t, c.scope, vouched.connection).await?.ok_or_else(gone)?.connection;
+        if !connection.is_enabled || connection.config_version != vouched.config_version {
+            return Err(gone());
+        }
+        let (person, identity) = match (purpose, &current) {
+            (Purpose::Link, Some(session)) => link_own(c, &connection, &vouched.profile, session).await?,
+            _ => person_of(c, &connection, &vouched.profile).await?,
+        };
+        let person = sync_roles(c, &connection, &vouched.profile, person).await?;
+        // The session may have ended with the credentials that nobody had proved.
+        let current = match &current {
+            Some(session) => sessions::get(c.t, session.id).await?,
+            None => None,
+        };
+        let signing = Signing { connection: &connection, profile: &vouched.profile, purpose };
+        finish(c, &signing, &person, &identity, current.as_ref(), &opening).await
+    });
+    Ok(outcome.await?)
+}
+
+/// A sign-in whose person is known.
+struct Signing<'a> {
+    connection: &'a SsoConnection,
+    profile: &'a Profile,
+    purpose: Purpose,
+}
+
+/// Opens a session for a person, or grants the one of the browser.
+async fn finish(
+    c: &Change<'_>,
+    Signing { connection, profile, purpose }: &Signing<'_>,
+    person: &Person,
+    identity: &SsoIdentity,
+    current: Option<&Session>,
+    opening: &Opening,
+) -> Result<Outcome, Error> {
+    let user = &person.user;
+    let is_own = current.is_some_and(|session| session.user_id == user.id);
+    match (purpose, current) {
+        (Purpose::Confirm | Purpose::Link, _) if !is_own => {
+            return Err(refuse("sso_wrong_account", "The provider vouched for another account."));
+        }
+        (_, Some(_)) if !is_own => return Ok(Outcome::AnotherPerson),
+        _ => {}
+    }
+    let session = match current {
+        Some(session) => session.clone(),
+        None => Session { user_id: user.id, ..opening.session.clone() },
+    };
+    if current.is_none() {
+        sessions::insert(c.t, &session, &opening.token.hash).await?;
+        users::signed_in(c.t, user.id, c.now).await?;
+    }
+    let grant = Grant {
+        session: session.id,
+        identity: identity.id,
+        granted_at: c.now,
+        has_mfa: profile.has_mfa,
+        confirmed_at: profile.confirmed_at,
+        sid: profile.sid.clone(),
+        id_token: profile.id_token.clone(),
+    };
+    sso::grant(c.t, c.scope, &grant).await?;
+    c.invalidate(Invalidate::Session(session.id));
+    let membership = Membership {
+        member: person.member.id,
+        organization: c.organization(),
+        organization_name: String::new(),
+        role: person.member.role.clone(),
+    };
+    let own = own_scope(&membership, user, session.id, c.scope.origin());
+    let action = match (purpose, current) {
+        (Purpose::Confirm, _) => "session.confirmed",
+        (_, None) => "session.created",
+        _ => "session.granted",
+    };
+    let state = SessionState { connection_id: Some(connection.id), ..SessionState::from(&session) };
+    c.within(&own).record(action, "session", session.id, &state)?;
+    if current.is_some() {
+        return Ok(Outcome::Granted);
+    }
+    let user = User { last_login: Some(c.now), ..user.clone() };
+    Ok(Outcome::Opened(Box::new(SignedIn { token: opening.token.clone(), session, user })))
+}
+
+type Whose = (Person, SsoIdentity);
+
+/// Links the identity to the account of a session.
+async fn link_own(
+    c: &Change<'_>,
+    connection: &SsoConnection,
+    profile: &Profile,
+    session: &Session,
+) -> Result<Whose, Error> {
+    let found = members::lock_by_user(c.t, c.scope, session.user_id).await?;
+    let Some(person) = found.filter(|person| person.member.is_active) else {
+        return Err(refuse("sso_not_a_member", "The account is not an active member of the organization."));
+    };
+    if let Some(known) = sso::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
+        return match known.user_id == session.user_id {
+            true => Ok((person, known)),
+            false => Err(refuse("sso_identity_conflict", "This identity is linked to another account.")),
+        };
+    }
+    let identity = link(c, connection, profile, &person).await?;
+    Ok((person, identity))
+}
+
+/// Links an identity to an account, unless another subject of the connection is linked to it.
+async fn link(
+    c: &Change<'_>,
+    connection: &SsoConnection,
+    profile: &Profile,
+    person: &Person,
+) -> Result<SsoIdentity, Error> {
+    let known = sso::of_connection_and_user(c.t, c.scope, connection.id, person.user.id).await?;
+    if known.is_some() {
+        let cause = "Another subject of this connection is linked to the account; was the address given to somebody else? An owner can remove that identity.";
+        return Err(refuse("sso_identity_conflict", cause));
+    }
+    let identity = SsoIdentity {
+        id: c.next_id(),
+        organization_id: c.organization(),
+        connection_id: connection.id,
+        user_id: person.user.id,
+        subject: profile.subject.clone(),
+        email: profile.email.as_ref().map(|email| email.as_str().to_owned()),
+        created_at: c.now,
+        last_used_at: c.now,
+    };
+    sso::insert_identity(c.t, c.scope, &identity).await?;
+    c.record("sso_identity.linked", IDENTITY, identity.id, &identity)?;
+    let message = format!("Your Attestry account can now be used by single sign-on with “{}”.", connection.name);
+    c.enqueue(&Mail(mail_templates::security(c.ctx, &person.user, "Single sign-on was linked", &message))).await?;
+    Ok(identity)
+}
+
+/// The address of a profile, if the connection may vouch for it.
+async fn proved_address<'p>(
+    t: &Tx<'_>,
+    connection: &SsoConnection,
+    profile: &'p Profile,
+) -> Result<&'p Email, Error> {
+    let Some(email) = &profile.email else {
+        let cause = format!("The claim {:?} has no e-mail address.", connection.email_claim.as_str());
+        return Err(refuse("sso_email_missing", cause));
+    };
+    if !profile.is_verified {
+        let cause = "The provider does not vouch for the address: email_verified is false, or it is a private account.";
+        return Err(refuse("sso_email_unverified", cause));
+    }
+    let unproved = |cause: String| Err(refuse("sso_domain_not_verified", cause));
+    let Some(domain) = domain_of(email.as_str()) else {
+        return unproved("The address has no domain of the DNS.".to_owned());
+    };
+    let found = mail_domains::proved(t, &domain).await?;
+    let Some(found) = found.filter(|found| found.organization_id == connection.organization_id) else {
+        return unproved(format!("The domain {domain} is not verified by this organization."));
+    };
+    if found.connection_id.is_some_and(|other| other != connection.id) {
+        return unproved(format!("People of {domain} sign in by another connection."));
+    }
+    Ok(email)
+}
+
+/// Finds the person of an identity, or links or adds one.
+async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile) -> Result<Whose, Error> {
+    let inactive = || refuse("sso_member_inactive", "The member was deactivated; signing in brings nobody back.");
+    if let Some(identity) = sso::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
+        let found = members::lock_by_user(c.t, c.scope, identity.user_id).await?;
+        let Some(person) = found else {
+            return Err(refuse("sso_not_a_member", "The account is no longer a member of the organization."));
+        };
+        if !person.member.is_active {
+            return Err(inactive());
+        }
+        let email = profile.email.as_ref().map(Email::as_str).or(identity.email.as_deref());
+        sso::used(c.t, c.scope, identity.id, c.now, email).await?;
+        return Ok((person, identity));
+    }
+    let email = proved_address(c.t, connection, profile).await?;
+    let account = users::by_email(c.t, &email.key()).await?.map(|(user, _)| user);
+    if let Some(account) = &account
+        && let Some(person) = members::lock_by_user(c.t, c.scope, account.id).await?
+    {
+        if person.member.is_exempt {
+            let cause = "The member is exempt from single sign-on. They can link it themselves in their account.";
+            return Err(refuse("sso_exempt", cause));
+        }
+        if !person.member.is_active {
+            return Err(inactive());
+        }
+        return adopt(c, connection, profile, person).await;
+    }
+    if let Some(waiting) = invited(c, email, account.as_ref()).await? {
+        let person = invitations::admit(c, &waiting, account.as_ref()).await?;
+        return adopt(c, connection, profile, person).await;
+    }
+    if !connection.joins_members {
+        let cause = format!("{email} is not a member, and the connection adds nobody.");
+        return Err(refuse("sso_not_a_member", cause));
+    }
+    join(c, connection, profile, email, account).await
+}
+
+/// The pending member of an invited person.
+async fn invited(c: &Change<'_>, email: &Email, account: Option<&User>) -> Result<Option<Person>, Error> {
+    let by_address = users::by_email(c.t, &invited_key(email.as_str(), c.organization())).await?;
+    let waiting = match (by_address, account) {
+        (Some((user, _)), _) => Some(user),
+        (None, Some(account)) => users::invited(c.t, c.scope, account.id).await?,
+        (None, None) => None,
+    };
+    match waiting {
+        Some(user) => Ok(members::lock_by_user(c.t, c.scope, user.id).await?),
+        None => Ok(None),
+    }
+}
+
+/// Links the identity to a member whose address is proved.
+async fn adopt(c: &Change<'_>, connection: &SsoConnection, profile: &Profile, person: Person) -> Result<Whose, Error> {
+    let identity = link(c, connection, profile, &person).await?;
+    Ok((prove_address(c, person).await?, identity))
+}
+
+/// Marks the address of an account as verified. Others may know the password of an account whose address was never
+/// verified, so its own credentials end.
+async fn prove_address(c: &Change<'_>, person: Person) -> Result<Person, Error> {
+    if person.user.email_verified {
+        return Ok(person);
+    }
+    users::lock(c.t, person.user.id).await?;
+    users::verify_and_drop_password(c.t, person.user.id, c.now).await?;
+    second_factors::drop_all(c, &person.user).await?;
+    sessions::delete_of_user(c.t, person.user.id, None).await?;
+    c.invalidate(Invalidate::User(person.user.id));
+    let user = users::get(c.t, person.user.id).await?.ok_or(Error::NotFound("user"))?;
+    c.record("user.password_removed", "user", user.id, &user)?;
+    Ok(Person { user, ..person })
+}
+
+/// Adds a person of a proved domain.
+async fn join(
+    c: &Change<'_>,
+    connection: &SsoConnection,
+    profile: &Profile,
+    email: &Email,
+    account: Option<User>,
+) -> Result<Whose, Error> {
+    let role = roles_for(connection, profile)?.unwrap_or_else(|| connection.default_role.clone());
+    let user = match account {
+        Some(user) => user,
+        None => {
+            let name = profile.name.clone().unwrap_or_else(|| email.as_str().to_owned());
+            let user = User::new(c.next_id(), name, email.as_str().to_owned(), true, c.now);
+            users::insert(c.t, &user, None).await?;
+            user
+        }
+    };
+    let new = NewMember {
+        user_id: user.id,
+        role,
+        department: Department::None,
+        is_active: true,
+        device_label_id: None,
+    };
+    let member = Member::new(c.next_id(), c.organization(), new, c.now);
+    people::insert(c, &member, &user).await?;
+    adopt(c, connection, profile, Person { member, user }).await
+}
+
+/// The roles that the groups of a person give; `None` if they say nothing.
+fn roles_for(connection: &SsoConnection, profile: &Profile) -> Result<Option<Roles>, Error> {
+    let roles = profile.groups.as_ref().and_then(|groups| connection.roles_of(groups));
+    if connection.requires_group && roles.is_none() {
+        let cause = match (&profile.groups, profile.has_too_many_groups) {
+            (_, true) => "The provider left the groups out because there are too many; filter them at the provider.",
+            (None, _) => "The provider sent no groups.",
+            (Some(_), _) => "None of the person's groups has a role.",
+        };
+        return Err(refuse("sso_no_role", cause));
+    }
+    Ok(if connection.role_sync == RoleSync::Off { None } else { roles })
+}
+
+/// Sets the roles that the groups give now; groups without a role give the default one. Owners keep theirs, and groups
+/// that the provider does not tell change nothing.
+async fn sync_roles(
+    c: &Change<'_>,
+    connection: &SsoConnection,
+    profile: &Profile,
+    person: Person,
+) -> Result<Person, Error> {
+    if person.member.role.is_owner() {
+        return Ok(person);
+    }
+    let roles = roles_for(connection, profile)?;
+    if profile.groups.is_none() || connection.role_sync != RoleSync::Always {
+        return Ok(person);
+    }
+    let roles = roles.unwrap_or_else(|| connection.default_role.clone());
+    if roles == person.member.role { Ok(person) } else { people::sync_roles(c, &person, roles).await }
+}
+
+/// Checks what a test would do, and changes nothing.
+#[boxed]
+pub(crate) async fn rehearse(ctx: &Ctx, connection: &SsoConnection, vouched: &Vouched) -> Result<(), Refused> {
+    let (own, profile) = (connection.clone(), vouched.profile.clone());
+    let scope = Scope::system(connection.organization_id, "test of a connection");
+    let looked = ctx.db.read(async move |t| {
+        match sso::by_subject(t, &scope, own.id, &profile.subject).await? {
+            Some(_) => Ok(()),
+            None => proved_address(t, &own, &profile).await.map(drop),
+        }
+    });
+    looked.await?;
+    roles_for(connection, &vouched.profile)?;
+    Ok(())
+}

@@ -1,0 +1,1063 @@
+//! Single sign-on against an identity provider that is honest, and one that is not.
+
+use std::time::Duration;
+
+use attestry_app::identity::{mail_domains, sso};
+use attestry_domain::id::OrganizationId;
+use attestry_domain::portals::DomainName;
+use attestry_domain::text::Parse;
+use attestry_tests::provider::{CLIENT, Draft, IdentityProvider, SECRET};
+use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, id, merged};
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+use crate::passkeys;
+use crate::second_factors::enrol;
+
+both! {
+    a_person_of_a_verified_domain_joins_and_comes_back,
+    crooked_tokens_are_refused,
+    crooked_answers_are_refused,
+    keys_are_fetched_again_when_they_change,
+    a_provider_that_is_down_is_told_apart,
+    redirects_stay_on_this_server,
+    accounts_are_linked_by_proved_addresses_only,
+    members_are_linked_and_invited_people_join,
+    an_account_that_nobody_proved_loses_its_password,
+    groups_give_roles,
+    a_session_counts_in_its_organization_only,
+    another_person_is_not_replaced_without_a_click,
+    a_fresh_sign_in_confirms,
+    an_identity_is_linked_and_removed_by_its_user,
+    the_provider_signs_out,
+    signing_out_leads_to_the_provider,
+    connections_are_checked_when_they_are_saved,
+    owners_set_connections_and_others_read_them,
+    a_test_shows_claims_and_signs_nobody_in,
+    required_single_sign_on_needs_a_way_back,
+    required_single_sign_on_shuts_out_passwords,
+    any_order_of_switches_leaves_a_way_in,
+    a_rotated_key_keeps_client_secrets,
+    methods_depend_on_the_domain_alone,
+}
+
+/// An organization with a verified domain and an enabled connection.
+struct SignOn<'a> {
+    app: &'a TestApp,
+    idp: IdentityProvider,
+    organization: String,
+    /// The owner's session.
+    owner: String,
+    connection: String,
+}
+
+/// A browser that comes back from the provider.
+struct Back {
+    reply: Reply,
+    /// The session that was opened.
+    session: Option<String>,
+}
+
+impl Back {
+    fn location(&self) -> &str {
+        assert_eq!(self.reply.status, 303, "{}", self.reply.text());
+        self.reply.header("location").expect("a location")
+    }
+
+    /// Checks that the sign-in was refused with this code, and opened no session.
+    #[track_caller]
+    fn refused(&self, code: &str) {
+        let location = self.location();
+        assert!(location.starts_with(&format!("/sign-in?error={code}&reference=")), "{code}: {location}");
+        assert_eq!(self.session, None, "{code}");
+    }
+
+    #[track_caller]
+    fn opened(&self) -> String {
+        assert!(self.location().starts_with('/') && !self.location().starts_with("/sign-in"), "{}", self.location());
+        self.session.clone().expect("a session")
+    }
+}
+
+/// The value of a cookie that a reply sets.
+fn cookie(reply: &Reply, name: &str) -> Option<String> {
+    let all = reply.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok());
+    let mut own = all.filter_map(|text| text.strip_prefix(&format!("{name}=")));
+    own.next().map(|text| text.split(';').next().unwrap_or_default().to_owned())
+}
+
+fn organization_id(text: &str) -> OrganizationId {
+    OrganizationId::read(text).expect("an id")
+}
+
+async fn verify(app: &TestApp, organization: &str, domain: &str) {
+    let name = DomainName::parse(domain).expect("a domain");
+    mail_domains::verify_by_operator(&app.ctx, organization_id(organization), &name).await.expect("verified");
+}
+
+async fn set_up(app: &TestApp) -> SignOn<'_> {
+    set_up_with(app, &app.home, json!({})).await
+}
+
+async fn set_up_with<'a>(app: &'a TestApp, tenant: &Tenant, fields: Value) -> SignOn<'a> {
+    let idp = IdentityProvider::start().await;
+    let owner = app.sign_in(&tenant.email).await;
+    verify(app, &tenant.organization, "acme.example").await;
+    let body = merged(
+        json!({
+            "name": "Acme", "issuer": idp.issuer, "clientId": CLIENT, "clientSecret": SECRET, "isEnabled": true,
+            "joinsMembers": true
+        }),
+        fields,
+    );
+    let call = app.call("POST", "/v1/organization/sso-connections").session(&owner, &tenant.organization);
+    let made = call.json(&body).send().await.expect(201);
+    app.mails().await;
+    SignOn { app, idp, organization: tenant.organization.clone(), owner, connection: id(&made) }
+}
+
+fn ada(email: &str) -> Value {
+    json!({"sub": format!("sub of {email}"), "email": email, "name": "Ada"})
+}
+
+impl SignOn<'_> {
+    fn path(&self, step: &str) -> String {
+        format!("/v1/auth/sso/{}/{step}", self.connection)
+    }
+
+    /// Calls as the owner.
+    async fn own(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
+        let call = self.app.call(method, path).session(&self.owner, &self.organization);
+        match body {
+            Some(body) => call.json(&body).send().await,
+            None => call.send().await,
+        }
+    }
+
+    async fn change(&self, body: Value) -> Reply {
+        self.own("PATCH", &format!("/v1/organization/sso-connections/{}", self.connection), Some(body)).await
+    }
+
+    async fn policy(&self, body: Value) -> Reply {
+        self.own("PATCH", "/v1/organization/sign-in-policy", Some(body)).await
+    }
+
+    /// Starts; returns the address at the provider and the cookie of the browser.
+    async fn start(&self, query: &str) -> (String, String) {
+        let reply = self.app.call("GET", &format!("{}{query}", self.path("start"))).send().await;
+        assert_eq!(reply.status, 303, "{}", reply.text());
+        (
+            reply.header("location").expect("a location").to_owned(),
+            cookie(&reply, "attestry_sso").expect("a cookie"),
+        )
+    }
+
+    async fn come_back(&self, path: &str, browser: &str, session: Option<&str>) -> Back {
+        let mut cookies = format!("attestry_sso={browser}");
+        if let Some(session) = session {
+            cookies = format!("{cookies}; attestry_session={session}");
+        }
+        let reply = self.app.call("GET", path).header("cookie", &cookies).send().await;
+        Back { session: cookie(&reply, "attestry_session"), reply }
+    }
+
+    /// Signs a person in, and lets the browser come back.
+    async fn sign_in(&self, claims: Value) -> Back {
+        let (location, browser) = self.start("").await;
+        let back = self.idp.authorize(&location, claims, self.app.ctx.now());
+        self.come_back(&back, &browser, None).await
+    }
+
+    async fn people(&self, token: &str) -> Reply {
+        self.app.call("GET", "/v1/tasks").session(token, &self.organization).send().await
+    }
+
+    /// The round trip of a signed-in user.
+    async fn round(&self, token: &str, start: &str, claims: Value) -> Back {
+        let path = start.split_once("/v1/").map(|(_, path)| format!("/v1/{path}")).expect("a path");
+        let cookies = format!("attestry_session={token}");
+        let reply = self.app.call("GET", &path).header("cookie", &cookies).send().await;
+        assert_eq!(reply.status, 303, "{}", reply.text());
+        let location = reply.header("location").expect("a location").to_owned();
+        if location.starts_with('/') {
+            return Back { session: None, reply };
+        }
+        let browser = cookie(&reply, "attestry_sso").expect("a cookie");
+        let back = self.idp.authorize(&location, claims, self.app.ctx.now());
+        self.come_back(&back, &browser, Some(token)).await
+    }
+
+    async fn ticket(&self, token: &str, purpose: &str) -> Reply {
+        let call = self.app.call("POST", &self.path("start-ticket")).session(token, &self.organization);
+        call.json(&json!({"purpose": purpose, "next": "/policies"})).send().await
+    }
+
+    async fn member(&self, email: &str) -> Option<Value> {
+        let all = self.app.call("GET", "/v1/people?includeDeactivated=true").key(&self.app.home.key);
+        let all = all.send().await.expect(200);
+        let mut found = all["data"].as_array().expect("people").iter();
+        found.find(|one| one["user"]["email"] == email).cloned()
+    }
+
+    /// The last attempt, as the owner sees it.
+    async fn last(&self) -> Value {
+        let path = format!("/v1/organization/sso-connections/{}/sign-ins", self.connection);
+        self.own("GET", &path, None).await.expect(200)["data"][0].clone()
+    }
+}
+
+async fn a_person_of_a_verified_domain_joins_and_comes_back(app: &TestApp) {
+    let on = set_up(app).await;
+    let before = app.entries(&app.home).await;
+    let first = on.sign_in(ada("eve@acme.example")).await;
+    assert_eq!(first.location(), "/");
+    let token = first.opened();
+    // The member, the link and the session.
+    assert_eq!(app.entries(&app.home).await, before + 3);
+    let session = app.call("GET", "/v1/auth/session").session(&token, &on.organization).send().await.expect(200);
+    assert_eq!((&session["method"], &session["secondFactor"]), (&json!("sso"), &Value::Null));
+    assert_eq!(session["user"]["email"], "eve@acme.example");
+    assert_eq!(session["organizations"][0]["unmet"], Value::Null);
+    on.people(&token).await.expect(200);
+    let eve = on.member("eve@acme.example").await.expect("a member");
+    assert_eq!(eve["role"], "employee");
+    let identities = on.own("GET", &format!("/v1/people/{}/identities", id(&eve)), None).await.expect(200);
+    assert_eq!(identities["data"][0]["email"], "eve@acme.example");
+    let log = app.get("/v1/audit-logs?entityType=sso_identity").send().await.expect(200);
+    assert_eq!(log["data"][0]["action"], "sso_identity.linked");
+    let mails = app.mails().await;
+    assert!(mails.iter().any(|mail| mail.to_address == "eve@acme.example"), "they are told of the link");
+    // The subject is what counts, not the address.
+    app.clock.advance(Duration::from_mins(5));
+    let again = on.sign_in(json!({"sub": "sub of eve@acme.example", "email": "other@elsewhere.example"})).await;
+    let session = app.call("GET", "/v1/auth/session").session(&again.opened(), &on.organization).send().await;
+    assert_eq!(session.expect(200)["user"]["email"], "eve@acme.example");
+    assert_eq!(on.last().await["result"], "signed_in");
+    // It ends after twelve hours, unless it is renewed.
+    app.clock.advance(Duration::from_hours(11));
+    on.people(&token).await.expect(200);
+    app.clock.advance(Duration::from_hours(1));
+    let problem = on.people(&again.opened()).await.problem(403, "reauthentication_required");
+    assert_eq!(problem["reason"], "too_old");
+    assert_eq!(problem["startUrl"], on.path("start"));
+    app.work().await;
+}
+
+type Attack = (&'static str, &'static str, fn(&mut Draft));
+
+const ATTACKS: &[Attack] = &[
+    ("alg_none", "sso_token_invalid", |token| {
+        let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"none"}"#);
+        let claims = URL_SAFE_NO_PAD.encode(Value::Object(token.claims.clone()).to_string());
+        token.text = Some(format!("{header}.{claims}."));
+    }),
+    ("key_of_another_type", "sso_token_invalid", |token| {
+        token.header.insert("alg".to_owned(), json!("RS256"));
+    }),
+    ("unknown_kid_after_refetch", "sso_token_invalid", |token| {
+        token.header.insert("kid".to_owned(), json!("nobody's"));
+    }),
+    ("crit_header", "sso_token_invalid", |token| {
+        token.header.insert("crit".to_owned(), json!(["exp"]));
+    }),
+    ("wrong_issuer", "sso_token_invalid", |token| token.set("iss", json!("https://evil.example"))),
+    ("issuer_with_another_slash", "sso_token_invalid", |token| {
+        let issuer = format!("{}/", token.claims["iss"].as_str().expect("an issuer"));
+        token.set("iss", json!(issuer));
+    }),
+    ("wrong_audience", "sso_token_invalid", |token| token.set("aud", json!("another"))),
+    ("second_audience", "sso_token_invalid", |token| token.set("aud", json!([CLIENT, "another"]))),
+    ("wrong_azp", "sso_token_invalid", |token| token.set("azp", json!("another"))),
+    ("expired", "sso_token_invalid", |token| {
+        let issued = token.claims["iat"].as_i64().expect("a time");
+        token.set("exp", json!(issued - 61));
+    }),
+    ("issued_in_the_future", "sso_token_invalid", |token| {
+        let issued = token.claims["iat"].as_i64().expect("a time");
+        token.set("iat", json!(issued + 120));
+    }),
+    ("issued_long_ago", "sso_token_invalid", |token| {
+        let issued = token.claims["iat"].as_i64().expect("a time");
+        token.set("iat", json!(issued - 700));
+    }),
+    ("not_valid_yet", "sso_token_invalid", |token| {
+        let issued = token.claims["iat"].as_i64().expect("a time");
+        token.set("nbf", json!(issued + 120));
+    }),
+    ("no_nonce", "sso_token_invalid", |token| token.remove("nonce")),
+    ("wrong_nonce", "sso_token_invalid", |token| token.set("nonce", json!("another"))),
+    ("wrong_at_hash", "sso_token_invalid", |token| token.set("at_hash", json!("AAAAAAAAAAAAAAAAAAAAAA"))),
+    ("empty_sub", "sso_token_invalid", |token| token.set("sub", json!(""))),
+    ("no_sub", "sso_token_invalid", |token| token.remove("sub")),
+    ("long_sub", "sso_token_invalid", |token| token.set("sub", json!("x".repeat(256)))),
+    ("token_of_64_kib", "sso_token_invalid", |token| token.set("padding", json!("x".repeat(70_000)))),
+    ("no_token_at_all", "sso_token_invalid", |token| token.text = Some("nonsense".to_owned())),
+    ("changed_payload", "sso_token_invalid", |token| {
+        // Signed, and then changed: the header's key fits, the signature does not.
+        let header = URL_SAFE_NO_PAD.encode(Value::Object(token.header.clone()).to_string());
+        let claims = URL_SAFE_NO_PAD.encode(Value::Object(token.claims.clone()).to_string());
+        token.text = Some(format!("{header}.{claims}.{}", URL_SAFE_NO_PAD.encode([7; 64])));
+    }),
+];
+
+async fn crooked_tokens_are_refused(app: &TestApp) {
+    let on = set_up(app).await;
+    for (name, code, attack) in ATTACKS {
+        on.idp.craft(*attack);
+        let back = on.sign_in(ada("eve@acme.example")).await;
+        back.refused(code);
+        let last = on.last().await;
+        assert_eq!(last["result"], *code, "{name}");
+        assert!(last["reason"].as_str().is_some_and(|reason| reason.len() > 10), "{name}: {last}");
+        // A minute passes, so that keys may be fetched again.
+        app.clock.advance(Duration::from_mins(2));
+    }
+    // The public key as the secret of an HMAC.
+    let public = on.idp.public_key();
+    on.idp.craft(move |token| {
+        let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256","kid":"key0"}"#);
+        let claims = URL_SAFE_NO_PAD.encode(Value::Object(token.claims.clone()).to_string());
+        let message = format!("{header}.{claims}");
+        let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &public), message.as_bytes());
+        token.text = Some(format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())));
+    });
+    on.sign_in(ada("eve@acme.example")).await.refused("sso_token_invalid");
+    assert_eq!(on.member("eve@acme.example").await, None, "no ghost account after a refusal");
+    // A small difference of clocks is tolerated.
+    on.idp.craft(|token| {
+        let issued = token.claims["iat"].as_i64().expect("a time");
+        token.set("iat", json!(issued + 50));
+    });
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    app.mails().await;
+}
+
+async fn crooked_answers_are_refused(app: &TestApp) {
+    let on = set_up(app).await;
+    let now = || app.ctx.now();
+    // A code or a state works once.
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+    on.come_back(&back, &browser, None).await.opened();
+    on.come_back(&back, &browser, None).await.refused("sso_replayed");
+    // The state is bound to the browser, the connection and the time.
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+    on.come_back(&back, &"x".repeat(43), None).await.refused("sso_wrong_browser");
+    let without = app.call("GET", &back).send().await;
+    Back { session: cookie(&without, "attestry_session"), reply: without }.refused("sso_wrong_browser");
+    let other = back.replace(&on.connection, "idc_01jcqg3v5mefzr7d0a6w3k9x2b");
+    on.come_back(&other, &browser, None).await.refused("sso_expired");
+    app.clock.advance(Duration::from_mins(10));
+    on.come_back(&back, &browser, None).await.refused("sso_expired");
+    on.come_back(&on.path("callback"), &browser, None).await.refused("sso_expired");
+    on.come_back(&format!("{}?state=nonsense&code=x", on.path("callback")), &browser, None).await.refused("sso_expired");
+    // The connection changes meanwhile.
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+    let owner = app.sign_in(&app.home.email).await;
+    let path = format!("/v1/organization/sso-connections/{}", on.connection);
+    let call = app.call("PATCH", &path).session(&owner, &on.organization);
+    call.json(&json!({"clientSecret": SECRET})).send().await.expect(200);
+    on.come_back(&back, &browser, None).await.refused("sso_expired");
+    // Errors of the provider; its description is shown to nobody.
+    for (error, code) in [("access_denied", "sso_denied"), ("server_error", "sso_provider_error")] {
+        let (location, browser) = on.start("").await;
+        let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+        let back = back.replace("code=", &format!("error={error}&error_description=%3Cscript%3E&x="));
+        let back = on.come_back(&back, &browser, None).await;
+        back.refused(code);
+        assert!(!back.location().contains("script"));
+    }
+    // The issuer in the answer.
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+    let named = format!("{back}&iss=https%3A%2F%2Fevil.example");
+    on.come_back(&named, &browser, None).await.refused("sso_token_invalid");
+    on.idp.describe(json!({"authorization_response_iss_parameter_supported": true}));
+    app.clock.advance(Duration::from_mins(61));
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+    on.come_back(&back, &browser, None).await.refused("sso_token_invalid");
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
+    let named = format!("{back}&iss={}", on.idp.issuer.replace(':', "%3A").replace('/', "%2F"));
+    on.come_back(&named, &browser, None).await.opened();
+    // The userinfo of somebody else.
+    on.idp.inform(json!({"sub": "somebody else", "groups": ["admins"]}));
+    on.sign_in(ada("eve@acme.example")).await.refused("sso_provider_error");
+    // A disabled or unknown connection.
+    let unknown = app.call("GET", "/v1/auth/sso/idc_01jcqg3v5mefzr7d0a6w3k9x2b/start").send().await;
+    Back { session: None, reply: unknown }.refused("sso_disabled");
+    let nonsense = app.call("GET", "/v1/auth/sso/nonsense/start").send().await;
+    Back { session: None, reply: nonsense }.refused("sso_disabled");
+    app.mails().await;
+}
+
+async fn keys_are_fetched_again_when_they_change(app: &TestApp) {
+    let on = set_up(app).await;
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    let asked = on.idp.key_requests();
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(on.idp.key_requests(), asked, "the keys are known");
+    on.idp.rotate();
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(on.idp.key_requests(), asked + 1);
+    // A token with a key that nobody publishes asks once a minute, and no more.
+    for _ in 0..3 {
+        on.idp.craft(|token| {
+            token.header.insert("kid".to_owned(), json!("unknown"));
+        });
+        on.sign_in(ada("eve@acme.example")).await.refused("sso_token_invalid");
+    }
+    assert_eq!(on.idp.key_requests(), asked + 1);
+    app.clock.advance(Duration::from_mins(2));
+    on.idp.rotate();
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(on.idp.key_requests(), asked + 2);
+    app.mails().await;
+}
+
+async fn a_provider_that_is_down_is_told_apart(app: &TestApp) {
+    let on = set_up(app).await;
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    on.idp.set_down(true);
+    // What is known of the provider serves for a day.
+    app.clock.advance(Duration::from_hours(2));
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    app.clock.advance(Duration::from_hours(30));
+    let reply = app.call("GET", &on.path("start")).send().await;
+    Back { session: None, reply }.refused("sso_provider_error");
+    app.mails().await;
+    app.take_warnings();
+}
+
+async fn redirects_stay_on_this_server(app: &TestApp) {
+    let on = set_up(app).await;
+    for (next, expected) in [
+        ("/policies", "/policies"),
+        ("/policies%3Fx%3D1", "/policies?x=1"),
+        ("//evil.example", "/"),
+        ("/%5Cevil.example", "/"),
+        ("https%3A%2F%2Fevil.example", "/"),
+        ("/%09/evil.example", "/"),
+    ] {
+        let (location, browser) = on.start(&format!("?next={next}")).await;
+        // The redirect address is made of the public URL, whatever the request says.
+        assert!(location.contains("redirect_uri=http"), "{location}");
+        let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+        assert_eq!(on.come_back(&back, &browser, None).await.location(), expected, "{next}");
+    }
+    let hinted = on.start("?login_hint=eve%40acme.example").await.0;
+    assert!(hinted.contains("login_hint=eve%40acme.example"), "{hinted}");
+    let evil = app.call("GET", &on.path("start")).header("host", "evil.example").send().await;
+    assert!(!evil.header("location").expect("a location").contains("evil.example"));
+    app.mails().await;
+}
+
+async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
+    let on = set_up(app).await;
+    let other = app.tenant("Other", "bob@other.example").await;
+    verify(app, &other.organization, "other.example").await;
+    for (claims, code) in [
+        (json!({"sub": "1"}), "sso_email_missing"),
+        (json!({"sub": "1", "email": "nonsense"}), "sso_email_missing"),
+        (json!({"sub": "1", "email": "eve@acme.example", "email_verified": false}), "sso_email_unverified"),
+        (json!({"sub": "1", "email": "eve@acme.example", "email_verified": "false"}), "sso_email_unverified"),
+        (json!({"sub": "1", "email": "eve@elsewhere.example"}), "sso_domain_not_verified"),
+        (json!({"sub": "1", "email": "eve@sub.acme.example"}), "sso_domain_not_verified"),
+        (json!({"sub": "1", "email": "bob@other.example"}), "sso_domain_not_verified"),
+        (json!({"sub": "1", "email": "eve@xn--acm-dma.example"}), "sso_domain_not_verified"),
+    ] {
+        on.sign_in(claims.clone()).await.refused(code);
+        assert_eq!(on.last().await["result"], code, "{claims}");
+    }
+    // Nobody is added unless the connection does that.
+    on.change(json!({"joinsMembers": false})).await.expect(200);
+    on.sign_in(ada("eve@acme.example")).await.refused("sso_not_a_member");
+    // A domain that leads to another connection.
+    on.change(json!({"joinsMembers": true})).await.expect(200);
+    let domains = on.own("GET", "/v1/organization/domains", None).await.expect(200);
+    let domain = id(&domains["data"][0]);
+    let second = on.own("POST", "/v1/organization/sso-connections", Some(json!({
+        "name": "Second", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET
+    })));
+    let second = id(&second.await.expect(201));
+    let path = format!("/v1/organization/domains/{domain}");
+    on.own("PATCH", &path, Some(json!({"connectionId": second}))).await.expect(200);
+    on.sign_in(ada("eve@acme.example")).await.refused("sso_domain_not_verified");
+    on.own("PATCH", &path, Some(json!({"connectionId": on.connection}))).await.expect(200);
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    // The address was given to another person.
+    let recycled = json!({"sub": "the next eve", "email": "eve@acme.example"});
+    on.sign_in(recycled.clone()).await.refused("sso_identity_conflict");
+    let eve = on.member("eve@acme.example").await.expect("a member");
+    let identities = format!("/v1/people/{}/identities", id(&eve));
+    let known = on.own("GET", &identities, None).await.expect(200);
+    on.own("DELETE", &format!("{identities}/{}", id(&known["data"][0])), None).await.expect(200);
+    on.sign_in(recycled).await.opened();
+    // Signing in brings nobody back.
+    app.delete(&format!("/v1/people/{}", id(&eve))).send().await.expect(200);
+    on.sign_in(json!({"sub": "the next eve", "email": "eve@acme.example"})).await.refused("sso_member_inactive");
+    app.mails().await;
+}
+
+async fn members_are_linked_and_invited_people_join(app: &TestApp) {
+    let on = set_up(app).await;
+    app.member(&app.home, "bob@acme.example", "auditor").await;
+    let token = on.sign_in(ada("bob@acme.example")).await.opened();
+    on.people(&token).await.expect(200);
+    assert_eq!(on.member("bob@acme.example").await.expect("a member")["role"], "auditor");
+    // An invited person accepts by signing in, with the role of the invitation; the link ends.
+    let invited = app.post("/v1/people/invite", &json!({"email": "carol@acme.example", "role": "admin"}));
+    invited.send().await.expect(201);
+    let link = attestry_tests::token_in(&app.mails().await);
+    let token = on.sign_in(ada("carol@acme.example")).await.opened();
+    on.people(&token).await.expect(200);
+    let carol = on.member("carol@acme.example").await.expect("a member");
+    assert_eq!((&carol["role"], &carol["isActive"], &carol["isInvited"]), (&json!("admin"), &json!(true), &json!(false)));
+    app.accept(&link).await.problem(410, "invitation_expired");
+    // An account of another organization that is invited here by its id.
+    let other = app.tenant("Other", "dora@acme.example").await;
+    app.post("/v1/people", &json!({"userId": other.user, "role": "auditor"})).send().await.expect(201);
+    app.mails().await;
+    let token = on.sign_in(ada("dora@acme.example")).await.opened();
+    on.people(&token).await.expect(200);
+    assert_eq!(on.member("dora@acme.example").await.expect("a member")["role"], "auditor");
+    // Their own organization learns nothing.
+    let problem = app.call("GET", "/v1/tasks").session(&token, &other.organization).send().await;
+    problem.problem(403, "not_a_member");
+    app.mails().await;
+}
+
+async fn an_account_that_nobody_proved_loses_its_password(app: &TestApp) {
+    let on = set_up(app).await;
+    app.member(&app.home, "bob@acme.example", "admin").await;
+    let own = app.sign_in("bob@acme.example").await;
+    // As after an invitation whose link the inviter saw.
+    app.ctx
+        .db
+        .write(async |t| t.execute("UPDATE users SET email_verified = FALSE WHERE email_key = 'bob@acme.example'", &[]).await)
+        .await
+        .expect("changed");
+    let token = on.sign_in(ada("bob@acme.example")).await.opened();
+    on.people(&token).await.expect(200);
+    app.call("GET", "/v1/auth/session").session(&own, &on.organization).send().await.problem(401, "invalid_session");
+    let login = json!({"email": "bob@acme.example", "password": PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.problem(401, "invalid_credentials");
+    app.mails().await;
+}
+
+async fn groups_give_roles(app: &TestApp) {
+    let roles = json!([{"group": "Compliance", "role": "admin"}, {"group": "Audit", "role": "auditor"}]);
+    let on = set_up_with(app, &app.home, json!({"groupRoles": roles, "roleSync": "always"})).await;
+    let with = |groups: Value| merged(ada("eve@acme.example"), json!({"groups": groups}));
+    let role = async || on.member("eve@acme.example").await.expect("a member")["role"].clone();
+    on.sign_in(with(json!(["Compliance", "Others"]))).await.opened();
+    assert_eq!(role().await, "admin");
+    on.sign_in(with(json!(["Audit", "Compliance"]))).await.opened();
+    assert_eq!(role().await, "admin,auditor");
+    on.sign_in(with(json!(["Others"]))).await.opened();
+    assert_eq!(role().await, "employee");
+    on.sign_in(with(json!("Audit"))).await.opened();
+    assert_eq!(role().await, "auditor");
+    // Groups that the provider does not tell change nothing.
+    let many = merged(ada("eve@acme.example"), json!({"_claim_names": {"groups": "src1"}}));
+    on.sign_in(many.clone()).await.opened();
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(role().await, "auditor");
+    on.change(json!({"requiresGroup": true})).await.expect(200);
+    on.sign_in(with(json!(["Others"]))).await.refused("sso_no_role");
+    on.sign_in(many).await.refused("sso_no_role");
+    assert!(on.last().await["reason"].as_str().expect("a reason").contains("too many"));
+    // Groups from the userinfo endpoint, by a path.
+    on.change(json!({"groupsClaim": "realm_access.roles"})).await.expect(200);
+    on.idp.inform(json!({"sub": "sub of eve@acme.example", "realm_access": {"roles": ["Compliance"]}}));
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(role().await, "admin");
+    // An owner is made by people, and stays one.
+    for body in [json!({"defaultRole": "owner"}), json!({"groupRoles": [{"group": "x", "role": "admin,owner"}]})] {
+        on.change(body).await.problem(400, "validation_failed");
+    }
+    let path = format!("/v1/people/{}", id(&on.member("eve@acme.example").await.expect("a member")));
+    app.patch(&path, &json!({"role": "owner"})).send().await.expect(200);
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(role().await, "owner");
+    // Only when they are added.
+    on.change(json!({"roleSync": "first"})).await.expect(200);
+    app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(role().await, "employee");
+    app.mails().await;
+}
+
+async fn a_session_counts_in_its_organization_only(app: &TestApp) {
+    let on = set_up(app).await;
+    let other = app.tenant("Other", "bob@acme.example").await;
+    app.join(&app.home, &other, "admin").await;
+    let token = on.sign_in(ada("bob@acme.example")).await.opened();
+    on.people(&token).await.expect(200);
+    app.call("GET", "/v1/tasks").session(&token, &other.organization).send().await.problem(403, "not_a_member");
+    let session = app.call("GET", "/v1/auth/session").session(&token, &on.organization).send().await.expect(200);
+    let names: Vec<&Value> = session["organizations"].as_array().expect("some").iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, [&json!("Home")]);
+    // It makes nothing of an account that has credentials of its own.
+    let call = |method: &str, path: &str| app.call(method, path).session(&token, &on.organization);
+    call("POST", "/v1/auth/totp").send().await.problem(403, "confirmation_required");
+    call("POST", "/v1/auth/passkeys/registration-options").send().await.problem(403, "confirmation_required");
+    // It does not accept an invitation for the account.
+    let third = app.tenant("Third", "carol@third.example").await;
+    let invited = app.call("POST", "/v1/people/invite").key(&third.key);
+    invited.json(&json!({"email": "bob@acme.example", "role": "admin"})).send().await.expect(201);
+    let link = attestry_tests::token_in(&app.mails().await);
+    let accept = call("POST", "/v1/auth/accept-invitation").json(&json!({"token": link}));
+    accept.send().await.problem(400, "validation_failed");
+    // With the password it is a session of their own there, too.
+    let own = app.sign_in("bob@acme.example").await;
+    app.call("GET", "/v1/tasks").session(&own, &other.organization).send().await.expect(200);
+    app.mails().await;
+}
+
+async fn another_person_is_not_replaced_without_a_click(app: &TestApp) {
+    let on = set_up(app).await;
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    let back = on.come_back(&back, &browser, Some(&on.owner)).await;
+    assert_eq!(back.session, None);
+    let ticket = back.location().strip_prefix("/sign-in?switch=").expect("a ticket").to_owned();
+    on.people(&on.owner).await.expect(200);
+    let switch = || app.call("POST", "/v1/auth/sso/switch").json(&json!({"ticket": ticket})).send();
+    let opened = switch().await.expect(200);
+    assert_eq!(opened["user"]["email"], "eve@acme.example");
+    on.people(opened["token"].as_str().expect("a token")).await.expect(200);
+    switch().await.problem(410, "ceremony_expired");
+    // The same person gets a grant, and keeps the session.
+    app.member(&app.home, "bob@acme.example", "admin").await;
+    let bob = app.sign_in("bob@acme.example").await;
+    let (location, browser) = on.start("?next=/risks").await;
+    let back = on.idp.authorize(&location, ada("bob@acme.example"), app.ctx.now());
+    let back = on.come_back(&back, &browser, Some(&bob)).await;
+    assert_eq!((back.location(), &back.session), ("/risks", &None));
+    app.mails().await;
+}
+
+async fn a_fresh_sign_in_confirms(app: &TestApp) {
+    let on = set_up(app).await;
+    let token = on.sign_in(ada("eve@acme.example")).await.opened();
+    let confirmation =
+        async || app.call("GET", "/v1/auth/confirm").session(&token, &on.organization).send().await.expect(200);
+    let before = confirmation().await;
+    assert_eq!((&before["isConfirmed"], &before["methods"]), (&json!(false), &json!(["sso"])));
+    assert_eq!(before["connections"][0]["id"], on.connection);
+    let start = on.ticket(&token, "confirm").await.expect(200);
+    let start = start["startUrl"].as_str().expect("an address");
+    // The provider must have asked the person again.
+    let stale = merged(ada("eve@acme.example"), json!({"auth_time": app.ctx.now().as_millis() / 1000 - 3600}));
+    on.round(&token, start, stale).await.refused("sso_not_fresh");
+    on.round(&token, start, ada("eve@acme.example")).await.refused("sso_expired");
+    let again = on.ticket(&token, "confirm").await.expect(200);
+    let done = on.round(&token, again["startUrl"].as_str().expect("an address"), ada("eve@acme.example")).await;
+    assert_eq!(done.location(), "/policies");
+    assert_eq!(confirmation().await["isConfirmed"], true);
+    // An account without credentials of its own may now have some.
+    passkeys::add(app, &app.home, &token, &mut passkeys::authenticator(3)).await;
+    app.clock.advance(Duration::from_mins(11));
+    assert_eq!(confirmation().await["isConfirmed"], false);
+    // Another account at the provider confirms nothing.
+    let again = on.ticket(&token, "confirm").await.expect(200);
+    let other = on.round(&token, again["startUrl"].as_str().expect("an address"), ada("mallory@acme.example")).await;
+    other.refused("sso_wrong_account");
+    // The start is of the session that asked for it.
+    let again = on.ticket(&token, "confirm").await.expect(200);
+    let start = again["startUrl"].as_str().expect("an address");
+    on.round(&on.owner, start, ada("eve@acme.example")).await.refused("sso_expired");
+    app.mails().await;
+}
+
+async fn an_identity_is_linked_and_removed_by_its_user(app: &TestApp) {
+    let on = set_up(app).await;
+    // The owner's address is of no verified domain; they link it themselves.
+    on.sign_in(ada("ada@example.com")).await.refused("sso_domain_not_verified");
+    let start = on.ticket(&on.owner, "link").await.expect(200);
+    let done = on.round(&on.owner, start["startUrl"].as_str().expect("an address"), ada("ada@example.com")).await;
+    assert_eq!(done.location(), "/policies");
+    on.sign_in(ada("ada@example.com")).await.opened();
+    let security = on.own("GET", "/v1/auth/security", None).await.expect(200);
+    let identity = &security["identities"][0];
+    assert_eq!((&identity["connectionName"], &identity["email"]), (&json!("Acme"), &json!("ada@example.com")));
+    let path = format!("/v1/auth/identities/{}", id(identity));
+    on.own("DELETE", &path, None).await.expect(200);
+    on.own("DELETE", &path, None).await.problem(404, "not_found");
+    on.sign_in(ada("ada@example.com")).await.refused("sso_domain_not_verified");
+    app.clock.advance(Duration::from_mins(11));
+    on.ticket(&on.owner, "link").await.problem(403, "confirmation_required");
+    // The only way in stays.
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    let start = on.ticket(&eve, "confirm").await.expect(200);
+    on.round(&eve, start["startUrl"].as_str().expect("an address"), ada("eve@acme.example")).await;
+    let call = |method: &str, path: &str| app.call(method, path).session(&eve, &on.organization);
+    let security = call("GET", "/v1/auth/security").send().await.expect(200);
+    let path = format!("/v1/auth/identities/{}", id(&security["identities"][0]));
+    call("DELETE", &path).send().await.problem(409, "last_method");
+    app.mails().await;
+}
+
+async fn the_provider_signs_out(app: &TestApp) {
+    let on = set_up(app).await;
+    let eve = on.sign_in(merged(ada("eve@acme.example"), json!({"sid": "one"}))).await.opened();
+    let bob = on.sign_in(merged(ada("bob@acme.example"), json!({"sid": "two"}))).await.opened();
+    let seconds = || app.ctx.now().as_millis() / 1000;
+    let event = json!({"http://schemas.openid.net/event/backchannel-logout": {}});
+    let right = |number: u8| {
+        json!({
+            "iss": on.idp.issuer, "aud": CLIENT, "iat": seconds(), "exp": seconds() + 60, "jti": format!("id {number}"),
+            "events": event, "sid": "one"
+        })
+    };
+    let send = async |token: String| {
+        let call = app.call("POST", &on.path("logout-token"));
+        call.raw("application/x-www-form-urlencoded", format!("logout_token={token}")).send().await
+    };
+    for (number, change) in [
+        json!({"nonce": "x"}),
+        json!({"aud": "another"}),
+        json!({"iss": "https://evil.example"}),
+        json!({"events": {}}),
+        json!({"iat": seconds() - 200}),
+        json!({"sid": null}),
+        json!({"jti": null}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let token = on.idp.sign(merged(right(u8::try_from(number).expect("small")), change.clone()));
+        assert_eq!(send(token).await.status, 400, "{change}");
+    }
+    send("nonsense".to_owned()).await.problem(400, "logout_token_invalid");
+    let token = on.idp.sign(right(100));
+    let forged = format!("{}x", &token[..token.len() - 1]);
+    send(forged).await.problem(400, "logout_token_invalid");
+    on.people(&eve).await.expect(200);
+    send(token.clone()).await.expect(200);
+    let problem = on.people(&eve).await.problem(403, "reauthentication_required");
+    assert_eq!(problem["reason"], "sso_required");
+    on.people(&bob).await.expect(200);
+    send(token).await.problem(400, "logout_token_invalid");
+    let by_subject = merged(right(101), json!({"sid": null, "sub": "sub of bob@acme.example"}));
+    let by_subject = on.idp.sign(without_nulls(by_subject));
+    send(by_subject).await.expect(200);
+    on.people(&bob).await.problem(403, "reauthentication_required");
+    let log = app.get("/v1/audit-logs?action=sso_identity.signed_out").send().await.expect(200);
+    assert_eq!(log["count"], 2);
+    app.mails().await;
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(map.into_iter().filter(|(_, value)| !value.is_null()).collect()),
+        other => other,
+    }
+}
+
+async fn signing_out_leads_to_the_provider(app: &TestApp) {
+    let on = set_up(app).await;
+    let sign_out = async |token: &str| {
+        app.call("POST", "/v1/auth/logout").session(token, &on.organization).send().await.expect(200)
+    };
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(sign_out(&eve).await["logoutUrl"], Value::Null);
+    on.change(json!({"signsOutAtProvider": true})).await.expect(200);
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    let url = sign_out(&eve).await["logoutUrl"].as_str().expect("an address").to_owned();
+    assert!(url.starts_with(&format!("{}/logout?client_id=attestry&", on.idp.issuer)), "{url}");
+    assert!(url.contains("id_token_hint=ey") && url.contains("post_logout_redirect_uri="), "{url}");
+    app.call("GET", "/v1/auth/session").session(&eve, &on.organization).send().await.problem(401, "invalid_session");
+    app.mails().await;
+}
+
+async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
+    let on = set_up(app).await;
+    let add = async |body: Value| {
+        let usual = json!({"name": "Other", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET});
+        on.own("POST", "/v1/organization/sso-connections", Some(merged(usual, body))).await
+    };
+    for (body, field) in [
+        (json!({"issuer": "login.acme.example"}), "issuer"),
+        (json!({"issuer": "https://login.microsoftonline.com/common/v2.0"}), "issuer"),
+        (json!({"issuer": format!("{}/?x=1", on.idp.issuer)}), "issuer"),
+        (json!({"issuer": format!("{}/nowhere", on.idp.issuer)}), "issuer"),
+        (json!({"clientSecret": "wrong"}), "clientSecret"),
+        (json!({"scopes": ["email"]}), "scopes"),
+        (json!({"defaultRole": "owner"}), "defaultRole"),
+        (json!({"groupRoles": [{"group": "a", "role": "owner"}]}), "groupRoles"),
+        (json!({"groupRoles": [{"group": "a", "role": "admin"}, {"group": "a", "role": "auditor"}]}), "groupRoles"),
+        (json!({"roleSync": "sometimes"}), "roleSync"),
+    ] {
+        let problem = add(body.clone()).await.problem(400, "validation_failed");
+        assert_eq!(problem["errors"][0]["field"], field, "{body}: {problem}");
+    }
+    let nobody = add(json!({"issuer": "http://127.0.0.1:9"})).await;
+    nobody.problem(502, "provider_unreachable");
+    // A slash at the end of the issuer is forgiven, and the provider's own spelling kept.
+    let made = add(json!({"issuer": format!("{}/", on.idp.issuer)})).await.expect(201);
+    assert_eq!(made["issuer"], on.idp.issuer);
+    assert_eq!(made["provider"]["isClientKnown"], true);
+    assert_eq!(made["hasClientSecret"], true);
+    assert!(!made.to_string().contains(SECRET));
+    for number in 3..=5 {
+        add(json!({"name": format!("Number {number}")})).await.expect(201);
+    }
+    add(json!({})).await.problem(409, "too_many_connections");
+    let check = on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
+    let check = check.expect(200);
+    assert_eq!(check["isOk"], true);
+    let names: Vec<&str> = check["steps"].as_array().expect("steps").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["discovery", "issuer", "keys", "client"]);
+    on.idp.set_down(true);
+    let check = on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
+    assert_eq!(check.expect(200)["isOk"], false);
+    on.idp.set_down(false);
+    // A new client ends sign-ins that are under way, and must be tested again.
+    let changed = on.change(json!({"name": "Renamed", "scopes": ["openid", "email"]})).await.expect(200);
+    assert_eq!((&changed["name"], &changed["scopes"]), (&json!("Renamed"), &json!(["openid", "email"])));
+    on.change(json!({"clientSecret": "wrong"})).await.problem(400, "validation_failed");
+    let log = app.get("/v1/audit-logs?entityType=sso_connection").send().await.expect(200);
+    assert!(!log.to_string().contains(SECRET));
+    app.mails().await;
+}
+
+async fn owners_set_connections_and_others_read_them(app: &TestApp) {
+    let on = set_up(app).await;
+    let other = app.tenant("Other", "bob@other.example").await;
+    let path = format!("/v1/organization/sso-connections/{}", on.connection);
+    app.call("GET", &path).key(&other.key).send().await.problem(404, "not_found");
+    for (email, role, reads) in [
+        ("admin@example.com", "admin", true),
+        ("auditor@example.com", "auditor", true),
+        ("employee@example.com", "employee", false),
+    ] {
+        app.member(&app.home, email, role).await;
+        let token = app.sign_in(email).await;
+        let call = |method: &str| app.call(method, &path).session(&token, &on.organization);
+        assert_eq!(call("GET").send().await.status == 200, reads, "{role}");
+        call("PATCH").json(&json!({"name": "x"})).send().await.problem(403, "forbidden");
+        call("DELETE").send().await.problem(403, "forbidden");
+    }
+    let read = app.get(&path).send().await;
+    let tag = read.header("etag").expect("a tag").to_owned();
+    on.change(json!({"name": "Changed"})).await.expect(200);
+    let stale = app.call("PATCH", &path).session(&on.owner, &on.organization).header("if-match", &tag);
+    stale.json(&json!({"name": "Stale"})).send().await.problem(412, "precondition_failed");
+    app.clock.advance(Duration::from_mins(11));
+    on.change(json!({"name": "Late"})).await.problem(403, "confirmation_required");
+    let confirm = app.call("POST", "/v1/auth/confirm").session(&on.owner, &on.organization);
+    confirm.json(&json!({"password": PASSWORD})).send().await.expect(200);
+    // What was granted ends with the connection.
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    on.people(&eve).await.expect(200);
+    on.change(json!({"isEnabled": false})).await.expect(200);
+    on.people(&eve).await.problem(403, "reauthentication_required");
+    let reply = app.call("GET", &on.path("start")).send().await;
+    Back { session: None, reply }.refused("sso_disabled");
+    on.change(json!({"isEnabled": true})).await.expect(200);
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    on.own("DELETE", &path, None).await.expect(200);
+    on.people(&eve).await.problem(403, "not_a_member");
+    app.mails().await;
+}
+
+async fn test_connection(on: &SignOn<'_>, claims: Value) -> Value {
+    let path = format!("/v1/organization/sso-connections/{}/test", on.connection);
+    let start = on.own("POST", &path, None).await.expect(200);
+    let back = on.round(&on.owner, start["startUrl"].as_str().expect("an address"), claims).await;
+    assert!(back.location().starts_with(&format!("/settings/security?connection={}&tested=sgn_", on.connection)));
+    on.last().await
+}
+
+async fn a_test_shows_claims_and_signs_nobody_in(app: &TestApp) {
+    let on = set_up_with(app, &app.home, json!({"isEnabled": false})).await;
+    let entries = app.entries(&app.home).await;
+    let path = format!("/v1/organization/sso-connections/{}", on.connection);
+    let failed = test_connection(&on, ada("eve@elsewhere.example")).await;
+    assert_eq!((&failed["result"], &failed["isTest"]), (&json!("sso_domain_not_verified"), &json!(true)));
+    assert_eq!(app.get(&path).send().await.expect(200)["testedAt"], Value::Null);
+    let claims = merged(ada("eve@acme.example"), json!({"groups": ["Compliance"], "department": "IT"}));
+    let tested = test_connection(&on, claims).await;
+    assert_eq!(tested["result"], "signed_in");
+    assert_eq!((&tested["claims"]["department"], &tested["groupCount"]), (&json!("IT"), &json!(1)));
+    assert_eq!(on.member("eve@acme.example").await, None);
+    assert_eq!(app.entries(&app.home).await, entries + 1, "that it was tested");
+    assert_ne!(app.get(&path).send().await.expect(200)["testedAt"], Value::Null);
+    // Of a real sign-in only the names are kept.
+    on.change(json!({"isEnabled": true})).await.expect(200);
+    on.sign_in(merged(ada("eve@acme.example"), json!({"department": "IT"}))).await.opened();
+    assert_eq!(on.last().await["claims"]["department"], Value::Null);
+    app.mails().await;
+}
+
+/// Makes the owner of the home organization exempt; returns a session with both factors.
+async fn exempt(on: &mut SignOn<'_>) {
+    let app = on.app;
+    let owner = enrol(app, &app.home, &app.home.email).await;
+    on.owner = owner.token;
+    let path = format!("/v1/people/{}", app.home.member);
+    on.own("PATCH", &path, Some(json!({"isExempt": true}))).await.expect(200);
+}
+
+async fn required_single_sign_on_needs_a_way_back(app: &TestApp) {
+    let mut on = set_up(app).await;
+    let require = json!({"sso": "required"});
+    on.policy(require.clone()).await.problem(409, "sso_not_tested");
+    test_connection(&on, ada("eve@acme.example")).await;
+    on.policy(require.clone()).await.problem(409, "break_glass_required");
+    let own = format!("/v1/people/{}", app.home.member);
+    on.own("PATCH", &own, Some(json!({"isExempt": true}))).await.problem(409, "second_factor_mandatory");
+    exempt(&mut on).await;
+    let policy = on.policy(require.clone()).await.expect(200);
+    assert_eq!((&policy["sso"], &policy["exemptMembers"]), (&json!("required"), &json!([app.home.member])));
+    let mails = app.mails().await;
+    assert!(mails.iter().any(|mail| mail.subject.contains("Single sign-on is required")), "owners are told");
+    // What would take away the way back.
+    let connection = format!("/v1/organization/sso-connections/{}", on.connection);
+    on.own("PATCH", &own, Some(json!({"isExempt": false}))).await.problem(409, "break_glass_required");
+    app.member(&app.home, "dora@acme.example", "owner").await;
+    for (method, path, body, code) in [
+        ("PATCH", own.as_str(), Some(json!({"role": "admin"})), "break_glass_required"),
+        ("DELETE", own.as_str(), None, "break_glass_required"),
+        ("PATCH", connection.as_str(), Some(json!({"isEnabled": false})), "sso_in_use"),
+        ("PATCH", connection.as_str(), Some(json!({"clientId": "another"})), "sso_enforced"),
+        ("DELETE", connection.as_str(), None, "sso_in_use"),
+        ("DELETE", "/v1/auth/totp", None, "second_factor_mandatory"),
+    ] {
+        let reply = on.own(method, path, body).await;
+        assert!(reply.status == 409 || reply.status == 400, "{method} {path}: {}", reply.text());
+        if reply.status == 409 {
+            reply.problem(409, code);
+        }
+    }
+    let domains = on.own("GET", "/v1/organization/domains", None).await.expect(200);
+    let domain = format!("/v1/organization/domains/{}", id(&domains["data"][0]));
+    on.own("DELETE", &domain, None).await.problem(409, "domain_in_use");
+    // Their sign-in is told to all owners.
+    let owner = &on.owner;
+    app.call("GET", "/v1/risks").session(owner, &on.organization).send().await.expect(200);
+    // The command line is the last way back.
+    let organization = organization_id(&on.organization);
+    assert!(sso::disable_by_operator(&app.ctx, organization).await.expect("disabled"));
+    assert!(!sso::disable_by_operator(&app.ctx, organization).await.expect("nothing to do"));
+    on.own("PATCH", &own, Some(json!({"isExempt": false}))).await.expect(200);
+    app.mails().await;
+}
+
+async fn required_single_sign_on_shuts_out_passwords(app: &TestApp) {
+    let mut on = set_up(app).await;
+    app.member(&app.home, "bob@acme.example", "admin").await;
+    let bob = app.sign_in("bob@acme.example").await;
+    let key = app.call("POST", "/v1/organization/api-keys").session(&bob, &on.organization);
+    let key = key.json(&json!({"name": "nightly"})).send().await.expect(201);
+    test_connection(&on, ada("eve@acme.example")).await;
+    exempt(&mut on).await;
+    on.people(&bob).await.expect(200);
+    on.policy(json!({"sso": "required"})).await.expect(200);
+    let problem = on.people(&bob).await.problem(403, "reauthentication_required");
+    assert_eq!((&problem["reason"], &problem["startUrl"]), (&json!("sso_required"), &json!(on.path("start"))));
+    let again = app.sign_in("bob@acme.example").await;
+    on.people(&again).await.problem(403, "reauthentication_required");
+    app.call("GET", "/v1/tasks").key(key["key"].as_str().expect("a key")).send().await.expect(200);
+    // The same session, once the provider has vouched for it.
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("bob@acme.example"), app.ctx.now());
+    on.come_back(&back, &browser, Some(&bob)).await;
+    on.people(&bob).await.expect(200);
+    // The exempt owner needs both factors, and their sign-in is told to the owners.
+    on.people(&on.owner).await.expect(200);
+    app.mails().await;
+    on.idp.set_down(true);
+    app.clock.advance(Duration::from_secs(60));
+    let plain = json!({"email": app.home.email, "password": PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&plain).send().await.problem(401, "second_factor_required");
+    // As a second factor.
+    on.idp.set_down(false);
+    on.policy(json!({"mfa": "required", "graceDays": 0, "ssoMfa": "claimed"})).await.expect(200);
+    on.people(&bob).await.problem(403, "reauthentication_required");
+    let (location, browser) = on.start("").await;
+    let claims = merged(ada("bob@acme.example"), json!({"amr": ["pwd", "otp"]}));
+    let back = on.idp.authorize(&location, claims, app.ctx.now());
+    on.come_back(&back, &browser, Some(&bob)).await;
+    on.people(&bob).await.expect(200);
+    app.mails().await;
+}
+
+/// Whatever an owner switches on and off in the console, in any order, an owner can still sign in and change it.
+async fn any_order_of_switches_leaves_a_way_in(app: &TestApp) {
+    let mut on = set_up(app).await;
+    let owner = enrol(app, &app.home, &app.home.email).await;
+    on.owner.clone_from(&owner.token);
+    let own = format!("/v1/people/{}", app.home.member);
+    let connection = format!("/v1/organization/sso-connections/{}", on.connection);
+    let policy = "/v1/organization/sign-in-policy".to_owned();
+    let steps = [
+        ("PATCH", own.clone(), Some(json!({"isExempt": true}))),
+        ("PATCH", policy.clone(), Some(json!({"sso": "required"}))),
+        ("PATCH", connection.clone(), Some(json!({"isEnabled": false}))),
+        ("PATCH", own.clone(), Some(json!({"isExempt": false}))),
+        ("DELETE", "/v1/auth/totp".to_owned(), None),
+    ];
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..steps.len() {
+        orders = orders
+            .into_iter()
+            .flat_map(|order| {
+                let left = (0..steps.len()).filter(|step| !order.contains(step)).collect::<Vec<_>>();
+                left.into_iter().map(move |step| [order.clone(), vec![step]].concat())
+            })
+            .collect();
+    }
+    test_connection(&on, ada("eve@acme.example")).await;
+    for order in orders {
+        for step in &order {
+            let (method, path, body) = &steps[*step];
+            let reply = on.own(method, path, body.clone()).await;
+            assert!(
+                reply.status.is_success() || reply.status == 409 || reply.status == 404,
+                "{order:?} {step}: {}",
+                reply.text()
+            );
+        }
+        // Every order ends where an owner can still change the policy.
+        on.policy(json!({"sso": "optional"})).await.expect(200);
+        // And everything is put back for the next order.
+        on.own("PATCH", &own, Some(json!({"isExempt": false}))).await.expect(200);
+        on.own("PATCH", &connection, Some(json!({"isEnabled": true}))).await.expect(200);
+        let security = on.own("GET", "/v1/auth/security", None).await.expect(200);
+        if security["totp"]["isActive"] == json!(false) {
+            on.owner = enrol(app, &app.home, &app.home.email).await.token;
+        }
+        app.mails().await;
+    }
+}
+
+async fn a_rotated_key_keeps_client_secrets(app: &TestApp) {
+    let on = set_up(app).await;
+    attestry_app::core::data_key::rotate(&app.ctx).await.expect("rotated");
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    app.mails().await;
+}
+
+async fn methods_depend_on_the_domain_alone(app: &TestApp) {
+    let on = set_up(app).await;
+    let ask = async |email: &str| {
+        let call = app.call("POST", "/v1/auth/sign-in-methods").json(&json!({"email": email}));
+        call.send().await.expect(200)
+    };
+    let nobody = ask("nobody@acme.example").await;
+    app.member(&app.home, "bob@acme.example", "admin").await;
+    assert_eq!(ask("bob@acme.example").await, nobody);
+    assert_eq!(nobody["sso"]["startUrl"], on.path("start"));
+    assert_eq!(nobody["sso"]["isRequired"], false);
+    assert_eq!(ask("bob@elsewhere.example").await["sso"], Value::Null);
+    on.change(json!({"isEnabled": false})).await.expect(200);
+    assert_eq!(ask("bob@acme.example").await["sso"], Value::Null);
+}
