@@ -130,6 +130,7 @@ impl Demands {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::{SessionId, UserId};
 
     fn at(minute: i64) -> Time {
         Time::from_millis(1_800_000_000_000 + minute * 60_000)
@@ -138,8 +139,8 @@ mod tests {
     /// A session that began at minute 0 and was last used at minute `seen`.
     fn session(seen: i64, second_factor: Option<SecondFactor>) -> Session {
         Session {
-            id: "ses_01jcqg3v5mefzr7d0a6w3k9x2b".parse().expect("an id"),
-            user_id: "usr_01jcqg3v5mefzr7d0a6w3k9x2b".parse().expect("an id"),
+            id: SessionId::from_u128(1),
+            user_id: UserId::from_u128(2),
             created_at: at(0),
             last_seen_at: at(seen),
             expires_at: at(100_000),
