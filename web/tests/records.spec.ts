@@ -43,8 +43,9 @@ test('the audit log is filtered, opened, and found intact', async ({ page, demo,
   await page.goto(`${demo.url}/audit`);
   await page.getByRole('button', { name: 'Filter' }).click();
   await page.getByRole('menuitem', { name: 'Record' }).click();
-  await page.getByRole('menuitem', { name: 'Vendor', exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Vendor', exact: true }).click();
   await expect(page).toHaveURL(/entityType=vendor/);
+  await page.keyboard.press('Escape');
   await expect(page.getByText('Record is Vendor')).toBeVisible();
   await pick(page, 'Actor', 'Ingrid Solberg');
   await expect(page).toHaveURL(/actor=/);

@@ -237,4 +237,5 @@ restores! {
     schema_8_is_restored 8
     schema_9_is_restored 9
     schema_10_is_restored 10
+    schema_11_is_restored 11
 }
