@@ -5,6 +5,7 @@
 
 pub mod authenticator;
 pub mod binary;
+pub mod certified;
 pub mod client;
 pub mod database;
 pub mod provider;

@@ -6,6 +6,7 @@ use attestry_app::identity::{mail_domains, sso};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::portals::DomainName;
 use attestry_domain::text::Parse;
+use attestry_tests::certified::CertifiedProvider;
 use attestry_tests::provider::{CLIENT, Draft, IdentityProvider, SECRET};
 use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, id, merged};
 use aws_lc_rs::hmac;
@@ -41,6 +42,7 @@ both! {
     any_order_of_switches_leaves_a_way_in,
     a_rotated_key_keeps_client_secrets,
     methods_depend_on_the_domain_alone,
+    a_certified_provider_signs_in,
 }
 
 /// An organization with a verified domain and an enabled connection.
@@ -1060,4 +1062,36 @@ async fn methods_depend_on_the_domain_alone(app: &TestApp) {
     assert_eq!(ask("bob@elsewhere.example").await["sso"], Value::Null);
     on.change(json!({"isEnabled": false})).await.expect(200);
     assert_eq!(ask("bob@acme.example").await["sso"], Value::Null);
+}
+
+async fn a_certified_provider_signs_in(app: &TestApp) {
+    let provider = CertifiedProvider::start();
+    let owner = app.sign_in(&app.home.email).await;
+    verify(app, &app.home.organization, "acme.example").await;
+    let call = app.call("POST", "/v1/organization/sso-connections").session(&owner, &app.home.organization);
+    let made = call.json(&json!({
+        "name": "Certified", "issuer": provider.issuer, "clientId": CLIENT, "clientSecret": SECRET, "isEnabled": true,
+        "joinsMembers": true, "roleSync": "always", "groupRoles": [{"group": "Compliance", "role": "auditor"}],
+        "signsOutAtProvider": true
+    }));
+    let made = made.send().await.expect(201);
+    assert_eq!(made["provider"]["isClientKnown"], true);
+    assert_eq!((&made["provider"]["promisesIssuer"], &made["provider"]["hasSignOut"]), (&json!(true), &json!(true)));
+    let path = format!("/v1/auth/sso/{}/start", id(&made));
+    // The certified provider reads the real clock.
+    app.clock.set(attestry_domain::clock::Clock::now(&attestry_domain::clock::SystemClock));
+    let reply = app.call("GET", &path).send().await;
+    let browser = cookie(&reply, "attestry_sso").expect("a cookie");
+    let back = provider.sign_in(reply.header("location").expect("a location"), "eve").await;
+    let at = back.find("/v1/").expect("a path of this server");
+    let cookies = format!("attestry_sso={browser}");
+    let reply = app.call("GET", &back[at..]).header("cookie", &cookies).send().await;
+    assert_eq!(reply.header("location"), Some("/"), "{:?}", app.take_warnings());
+    let token = cookie(&reply, "attestry_session").expect("a session");
+    let session = app.call("GET", "/v1/auth/session").session(&token, &app.home.organization).send().await.expect(200);
+    assert_eq!(session["user"]["email"], "eve@acme.example");
+    assert_eq!(session["organizations"][0]["role"], "auditor");
+    let out = app.call("POST", "/v1/auth/logout").session(&token, &app.home.organization).send().await.expect(200);
+    assert!(out["logoutUrl"].as_str().expect("an address").starts_with(&provider.issuer));
+    app.mails().await;
 }
