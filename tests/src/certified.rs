@@ -45,7 +45,8 @@ impl CertifiedProvider {
             }
             let request = match form.take() {
                 Some(fields) => {
-                    let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                    let body: Vec<String> =
+                        fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
                     client
                         .post(next.clone())
                         .header("content-type", "application/x-www-form-urlencoded")

@@ -8,9 +8,9 @@ pub mod binary;
 pub mod certified;
 pub mod client;
 pub mod database;
-pub mod provider;
 mod document;
 mod logs;
+pub mod provider;
 pub mod proxy;
 pub mod s3;
 

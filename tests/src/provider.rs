@@ -8,9 +8,7 @@ use attestry_domain::Time;
 use attestry_domain::hash::sha256;
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _,
-};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use axum::extract::State as Shared;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
@@ -111,7 +109,8 @@ impl IdentityProvider {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let issuer = format!("http://{}", listener.local_addr().expect("an address"));
-        let state = State { issuer: issuer.clone(), keys: vec![new_key()], published: vec![0], ..State::default() };
+        let state =
+            State { issuer: issuer.clone(), keys: vec![new_key()], published: vec![0], ..State::default() };
         let own = Self { issuer, state: Arc::new(Mutex::new(state)) };
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
@@ -199,7 +198,8 @@ impl IdentityProvider {
             return text.clone();
         }
         let message = format!("{}.{}", encoded(&draft.header), encoded(&draft.claims));
-        let signature = state.keys[draft.key].sign(&SystemRandom::new(), message.as_bytes()).expect("a signature");
+        let signature =
+            state.keys[draft.key].sign(&SystemRandom::new(), message.as_bytes()).expect("a signature");
         format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
     }
 

@@ -24,8 +24,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
 use crate::identity::{
-    api_keys, auth, chat_channels, inbox, mail_domains, members, organization, passkeys, second_factors, sessions,
-    setup, sign_in_policy, sso, sso_connections,
+    api_keys, auth, chat_channels, inbox, mail_domains, members, organization, passkeys, second_factors,
+    sessions, setup, sign_in_policy, sso, sso_connections,
 };
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::registers::{attachments, comments, risk_criteria, views};

@@ -206,7 +206,6 @@ impl Dns {
         };
         Ok(Chain { names, end })
     }
-
 }
 
 impl fmt::Debug for Dns {

@@ -17,8 +17,8 @@ mod words;
 use std::sync::Arc;
 
 pub use failure::Failure;
-pub use texts::TextRecords;
 pub use settings::{DnsSettings, Error, Settings, VercelSettings};
+pub use texts::TextRecords;
 
 /// The label before a domain at which its challenge is looked up.
 pub const CHALLENGE_LABEL: &str = "_attestry-challenge";

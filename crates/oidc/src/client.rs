@@ -2,9 +2,9 @@
 
 use openidconnect::core::{CoreAuthPrompt, CoreAuthenticationFlow, CoreClient};
 use openidconnect::{
-    AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndpointNotSet, EndpointSet, LoginHint, Nonce,
-    OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
-    TokenResponse as _,
+    AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndpointNotSet, EndpointSet, LoginHint,
+    Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError,
+    Scope, TokenResponse as _,
 };
 use serde_json::{Map, Value};
 use url::Url;
@@ -78,7 +78,11 @@ impl Provider {
     }
 
     /// The address at which the browser asks for a code.
-    pub fn authorization_url(&self, client: &Client<'_>, request: &Authorization<'_>) -> Result<Url, Failure> {
+    pub fn authorization_url(
+        &self,
+        client: &Client<'_>,
+        request: &Authorization<'_>,
+    ) -> Result<Url, Failure> {
         let configured = self.client(client)?;
         let (state, nonce) = (CsrfToken::new(request.state.to_owned()), Nonce::new(request.nonce.to_owned()));
         let verifier = PkceCodeVerifier::new(request.verifier.to_owned());
@@ -86,7 +90,11 @@ impl Provider {
             .authorize_url(CoreAuthenticationFlow::AuthorizationCode, move || state, move || nonce)
             .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&verifier))
             .add_scopes(
-                request.scopes.iter().filter(|scope| *scope != "openid").map(|scope| Scope::new(scope.clone())),
+                request
+                    .scopes
+                    .iter()
+                    .filter(|scope| *scope != "openid")
+                    .map(|scope| Scope::new(scope.clone())),
             );
         if let Some(hint) = request.login_hint {
             url = url.set_login_hint(LoginHint::new(hint.to_owned()));
@@ -115,7 +123,9 @@ impl Oidc {
             .request_async(&http)
             .await;
         let tokens = answered.map_err(|error| match error {
-            RequestTokenError::ServerResponse(response) => Failure::Refused(response.error().as_ref().to_owned()),
+            RequestTokenError::ServerResponse(response) => {
+                Failure::Refused(response.error().as_ref().to_owned())
+            }
             RequestTokenError::Request(refusal) => refusal.into(),
             RequestTokenError::Parse(error, _) => {
                 Failure::Token(format!("The tokens cannot be read: {error}."))
@@ -123,13 +133,19 @@ impl Oidc {
             RequestTokenError::Other(message) => Failure::Answer(format!("No tokens came: {message}.")),
         })?;
         let id_token = tokens.id_token().ok_or_else(|| {
-            Failure::Answer("The provider sent no ID token; does the client have the scope openid?".to_owned())
+            Failure::Answer(
+                "The provider sent no ID token; does the client have the scope openid?".to_owned(),
+            )
         })?;
         Ok(Tokens { id_token: id_token.to_string(), access_token: tokens.access_token().secret().clone() })
     }
 
     /// Asks the token endpoint with a made-up code. `Some(true)`: it knows the client. `None`: it does not say.
-    pub async fn knows_client(&self, provider: &Provider, client: &Client<'_>) -> Result<Option<bool>, Failure> {
+    pub async fn knows_client(
+        &self,
+        provider: &Provider,
+        client: &Client<'_>,
+    ) -> Result<Option<bool>, Failure> {
         const VERIFIER: &str = "a-code-that-no-provider-issued-so-nothing-is-signed-in";
         match self.exchange(provider, client, "attestry-check", VERIFIER).await {
             Err(Failure::Refused(code)) if code == "invalid_grant" => Ok(Some(true)),
@@ -156,10 +172,14 @@ impl Oidc {
             .map_err(|error| unusable(&error))?;
         let answer = self.send(request).await?;
         if !answer.status().is_success() {
-            return Err(Failure::Answer(format!("The userinfo endpoint answered {}.", answer.status().as_u16())));
+            return Err(Failure::Answer(format!(
+                "The userinfo endpoint answered {}.",
+                answer.status().as_u16()
+            )));
         }
-        let claims: Map<String, Value> = serde_json::from_slice(answer.body())
-            .map_err(|error| Failure::Answer(format!("The answer of the userinfo endpoint cannot be read: {error}.")))?;
+        let claims: Map<String, Value> = serde_json::from_slice(answer.body()).map_err(|error| {
+            Failure::Answer(format!("The answer of the userinfo endpoint cannot be read: {error}."))
+        })?;
         if claims.get("sub").and_then(Value::as_str) != Some(subject) {
             return Err(Failure::Answer("The userinfo endpoint answered for another subject.".to_owned()));
         }
@@ -168,12 +188,7 @@ impl Oidc {
 }
 
 /// The address at which a browser signs out of a provider.
-pub fn sign_out_url(
-    endpoint: &str,
-    client_id: &str,
-    id_token: Option<&str>,
-    return_to: &str,
-) -> Option<Url> {
+pub fn sign_out_url(endpoint: &str, client_id: &str, id_token: Option<&str>, return_to: &str) -> Option<Url> {
     let mut url = Url::parse(endpoint).ok()?;
     let mut query = url.query_pairs_mut();
     query.append_pair("client_id", client_id).append_pair("post_logout_redirect_uri", return_to);

@@ -132,13 +132,19 @@ fn issuer_of(text: &str, allow_private_networks: bool) -> Result<IssuerUrl, Fail
     if url.scheme() != "https" && !is_plain {
         return Err(wrong("The issuer must be an address that begins with https://."));
     }
-    if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
+    if url.query().is_some()
+        || url.fragment().is_some()
+        || !url.username().is_empty()
+        || url.password().is_some()
+    {
         return Err(wrong("The issuer must be an address without a query, a fragment or a user name."));
     }
     let path = url.path().trim_end_matches('/');
     let path = path.strip_suffix("/v2.0").unwrap_or(path);
     if ANY_TENANT.iter().any(|tenant| path.ends_with(tenant)) {
-        return Err(wrong("This address lets in the people of any tenant. Enter the one with the id of your own tenant."));
+        return Err(wrong(
+            "This address lets in the people of any tenant. Enter the one with the id of your own tenant.",
+        ));
     }
     IssuerUrl::new(text.to_owned()).map_err(|_| wrong("The issuer must be an address: https://…"))
 }
@@ -146,11 +152,16 @@ fn issuer_of(text: &str, allow_private_networks: bool) -> Result<IssuerUrl, Fail
 fn failed(error: DiscoveryError<Refusal>) -> Failure {
     match error {
         DiscoveryError::Request(refusal) => refusal.into(),
-        DiscoveryError::Validation(message) => Failure::Issuer(format!("The provider's document names another issuer: {message}.")),
-        DiscoveryError::Response(status, _, message) => {
-            Failure::Answer(format!("The provider's document cannot be used: {message} ({}).", status.as_u16()))
+        DiscoveryError::Validation(message) => {
+            Failure::Issuer(format!("The provider's document names another issuer: {message}."))
         }
-        DiscoveryError::Parse(error) => Failure::Answer(format!("The provider's document cannot be read: {error}.")),
+        DiscoveryError::Response(status, _, message) => Failure::Answer(format!(
+            "The provider's document cannot be used: {message} ({}).",
+            status.as_u16()
+        )),
+        DiscoveryError::Parse(error) => {
+            Failure::Answer(format!("The provider's document cannot be read: {error}."))
+        }
         other => Failure::Answer(format!("The provider's document cannot be used: {other}.")),
     }
 }
@@ -200,11 +211,8 @@ impl Oidc {
     pub(crate) async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Refusal> {
         let url = Url::parse(&request.uri().to_string()).map_err(|_| Refusal::Url)?;
         let text = |value: &http::HeaderValue| value.to_str().unwrap_or_default().to_owned();
-        let mut headers: Vec<(String, String)> = request
-            .headers()
-            .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), text(value)))
-            .collect();
+        let mut headers: Vec<(String, String)> =
+            request.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
         headers.push((USER_AGENT.as_str().to_owned(), AGENT.to_owned()));
         let (method, body) = (request.method().as_str().to_owned(), request.into_body());
         let body = (!body.is_empty()).then_some(body);
@@ -214,7 +222,9 @@ impl Oidc {
         for (name, value) in answer.headers.iter().filter(|(name, _)| name == CONTENT_TYPE.as_str()) {
             response = response.header(name, value);
         }
-        response.body(answer.body).map_err(|_| Refusal::NotHttp(url.host_str().unwrap_or_default().to_owned()))
+        response
+            .body(answer.body)
+            .map_err(|_| Refusal::NotHttp(url.host_str().unwrap_or_default().to_owned()))
     }
 }
 
@@ -238,7 +248,9 @@ mod tests {
         ] {
             assert!(issuer_of(wrong, false).is_err(), "{wrong}");
         }
-        for good in ["https://accounts.google.com", "https://acme.okta.example/", "https://sso.example/realms/acme"] {
+        for good in
+            ["https://accounts.google.com", "https://acme.okta.example/", "https://sso.example/realms/acme"]
+        {
             assert!(issuer_of(good, false).is_ok(), "{good}");
         }
         assert!(issuer_of("http://127.0.0.1:8080", true).is_ok());

@@ -96,7 +96,8 @@ impl Oidc {
         if text("iss").as_deref() != Some(provider.issuer()) || !claims.get("aud").is_some_and(is_for) {
             return Err(wrong("The token is of another issuer or for another client."));
         }
-        let issued = claims.get("iat").and_then(Value::as_i64).map(|at| Time::from_millis(at.saturating_mul(1000)));
+        let issued =
+            claims.get("iat").and_then(Value::as_i64).map(|at| Time::from_millis(at.saturating_mul(1000)));
         if !issued.is_some_and(|at| now.since(at) <= MAX_AGE && at.since(now) <= MAX_AGE) {
             return Err(wrong("The token is older than two minutes, or from the future."));
         }

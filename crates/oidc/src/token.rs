@@ -59,8 +59,10 @@ fn wrong(message: impl Into<String>) -> Failure {
 /// Decodes the payload of a token whose signature was verified.
 pub(crate) fn payload(token: &str) -> Result<Map<String, Value>, Failure> {
     let part = token.split('.').nth(1).ok_or_else(|| wrong("The token has no payload."))?;
-    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| wrong("The payload of the token is not base64url."))?;
-    serde_json::from_slice(&bytes).map_err(|error| wrong(format!("The payload of the token cannot be read: {error}.")))
+    let bytes =
+        URL_SAFE_NO_PAD.decode(part).map_err(|_| wrong("The payload of the token is not base64url."))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| wrong(format!("The payload of the token cannot be read: {error}.")))
 }
 
 impl Oidc {
@@ -121,8 +123,12 @@ impl Oidc {
         if let Some(expected) = claims.access_token_hash() {
             let access_token = AccessToken::new(tokens.access_token.clone());
             let algorithm = token.signing_alg().map_err(rejected)?;
-            let actual = AccessTokenHash::from_token(&access_token, algorithm, token.signing_key(&verifier).map_err(rejected)?)
-                .map_err(|error| wrong(format!("The access token cannot be checked: {error}.")))?;
+            let actual = AccessTokenHash::from_token(
+                &access_token,
+                algorithm,
+                token.signing_key(&verifier).map_err(rejected)?,
+            )
+            .map_err(|error| wrong(format!("The access token cannot be checked: {error}.")))?;
             if actual != *expected {
                 return Err(wrong("The ID token belongs to another access token.").into());
             }
@@ -143,7 +149,8 @@ impl Oidc {
             let is_fresh = authenticated_at.is_some_and(|at| at >= since.minus(skew) && at <= now.plus(skew));
             if !is_fresh {
                 let found = if authenticated_at.is_some() { "too old" } else { "missing" };
-                let message = format!("The provider did not authenticate the user again: auth_time is {found}.");
+                let message =
+                    format!("The provider did not authenticate the user again: auth_time is {found}.");
                 return Err(Failure::NotFresh(message).into());
             }
         }

@@ -221,11 +221,7 @@ pub async fn grant(t: &Tx<'_>, scope: &Scope, grant: &Grant) -> Result<(), Error
 }
 
 /// Returns when the provider last authenticated the user of a session anew.
-pub async fn confirmed_at(
-    t: &Tx<'_>,
-    scope: &Scope,
-    session: SessionId,
-) -> Result<Option<Time>, Error> {
+pub async fn confirmed_at(t: &Tx<'_>, scope: &Scope, session: SessionId) -> Result<Option<Time>, Error> {
     let found = t.opt(CONFIRMED_AT, &[id(session), id(scope.organization())], |row| row.opt_time(0)).await?;
     Ok(found.flatten())
 }
@@ -303,11 +299,7 @@ pub async fn recent_sign_ins(
 }
 
 /// Returns the roles of the exempt members with a second factor, other than this one.
-pub async fn other_exempt(
-    t: &Tx<'_>,
-    scope: &Scope,
-    member: MemberId,
-) -> Result<Vec<Roles>, Error> {
+pub async fn other_exempt(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Vec<Roles>, Error> {
     let roles = t.all(EXEMPT_OWNERS, &[id(scope.organization()), id(member)], |row| row.text(0)).await?;
     Ok(roles.into_iter().map(Roles::stored).collect())
 }

@@ -1,7 +1,7 @@
 //! `/v1/organization/domains`: the mail domains of the organization.
 
-use attestry_app::identity::{mail_domains, sessions};
 use attestry_app::Ctx;
+use attestry_app::identity::{confirmation, mail_domains};
 use attestry_domain::access::grant;
 use attestry_domain::id::{MailDomainId, SsoConnectionId, kind};
 use attestry_domain::identity::mail_domains::{MailDomain, MailDomainState};
@@ -173,7 +173,7 @@ pub(crate) async fn add_mail_domain(
     scope: Granted<grant::IdentityUpdate>,
     Valid(body): Valid<AddMailDomain>,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let domain = mail_domains::create(&api.ctx, &scope, body.name).await?;
     Ok(shown(&api, StatusCode::CREATED, domain))
 }
@@ -223,7 +223,7 @@ pub(crate) async fn update_mail_domain(
     conditions: Conditions,
     Valid(body): Valid<UpdateMailDomain>,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let connection: Patch<SsoConnectionId> = body.connection_id;
     let domain =
         mail_domains::update(&api.ctx, &scope, id.found()?, connection, conditions.if_match()).await?;
@@ -246,7 +246,7 @@ pub(crate) async fn remove_mail_domain(
     id: PathId<kind::MailDomain>,
     conditions: Conditions,
 ) -> Result<Json<Done>, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     mail_domains::delete(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
     Ok(Json(Done::DONE))
 }

@@ -2,7 +2,7 @@
 
 use attestry_app::identity::invitations::{Invited, NewInvitation, Sent};
 use attestry_app::identity::members::{Changed, versions};
-use attestry_app::identity::{invitations, members, sessions};
+use attestry_app::identity::{confirmation, invitations, members};
 use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
@@ -495,7 +495,7 @@ pub(crate) async fn update_member(
     body: Valid<UpdateMember>,
 ) -> Result<Response, Problem> {
     if body.0.is_exempt.is_some() {
-        sessions::must_be_confirmed(&api.ctx, &scope).await?;
+        confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     }
     let changed =
         members::update(&api.ctx, &scope, id.found()?, body.0.into(), conditions.if_match()).await?;

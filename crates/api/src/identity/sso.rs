@@ -258,7 +258,7 @@ pub(crate) async fn finish_sso(
 
 body! {
     /// The ticket of a sign-in by another person.
-    SwitchSession {
+    SwitchSession (Medium) {
         ticket "ticket": required TicketText = "The ticket in the address of the sign-in page.",
     }
     example json!({"ticket": "b3BhcXVl"})
@@ -331,12 +331,12 @@ pub(crate) async fn start_sso_ticket(
     Ok(Json(StartView::new(flow::start_ticket(&api.ctx, session, id.found()?, purpose, next).await?)))
 }
 
-/// The form that a provider sends.
-#[derive(ToSchema)]
-#[schema(example = json!({"logout_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl"}))]
-#[expect(dead_code, reason = "it is in the document only")]
-pub(crate) struct LogoutTokenForm {
-    logout_token: String,
+body! {
+    /// The form that a provider sends.
+    LogoutTokenForm {
+        logout_token "logout_token": required Line<1, 5_000> = "The logout token.",
+    }
+    example json!({"logout_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl"})
 }
 
 /// Ends what a connection granted

@@ -1,9 +1,11 @@
 //! `/v1/organization/sso-connections`: the connections of the organization to identity providers.
 
 use attestry_app::Ctx;
-use attestry_app::identity::sso::{self, SealedConnection, Addresses, Checked, ConnectionPatch, NewConnection, Step};
-use attestry_app::identity::sessions;
+use attestry_app::identity::confirmation;
 use attestry_app::identity::sso::flow;
+use attestry_app::identity::sso::{
+    self, Addresses, Checked, ConnectionPatch, NewConnection, SealedConnection, Step,
+};
 use attestry_domain::access::{Roles, grant};
 use attestry_domain::id::{SsoConnectionId, SsoSignInId, kind};
 use attestry_domain::identity::sso::{
@@ -213,7 +215,11 @@ impl FromJson for Scopes {
             if is_word { Ok(text) } else { Err("must be a word of at most 100 ASCII characters".to_owned()) }
         };
         let all = distinct(json.each(MAX_SCOPES, word)?, String::clone)?;
-        if all.iter().any(|word| word == "openid") { Ok(Self(all)) } else { Err("must contain openid".to_owned()) }
+        if all.iter().any(|word| word == "openid") {
+            Ok(Self(all))
+        } else {
+            Err("must contain openid".to_owned())
+        }
     }
 
     fn schema() -> RefOr<Schema> {
@@ -373,7 +379,8 @@ pub(crate) async fn list_sso_connections(
     _none: ValidQuery<NoQuery>,
 ) -> Result<Json<ConnectionList>, Problem> {
     let found = sso::list(&api.ctx, &scope).await?;
-    let views: Vec<ConnectionView> = found.into_iter().map(|sealed| ConnectionView::of(&api.ctx, sealed)).collect();
+    let views: Vec<ConnectionView> =
+        found.into_iter().map(|sealed| ConnectionView::of(&api.ctx, sealed)).collect();
     Ok(Json(PageView::whole(views)))
 }
 
@@ -394,7 +401,7 @@ pub(crate) async fn create_sso_connection(
     scope: Granted<grant::IdentityUpdate>,
     Valid(body): Valid<CreateSsoConnection>,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let made = sso::create(&api.ctx, &scope, body.into()).await?;
     Ok(shown(&api, StatusCode::CREATED, made))
 }
@@ -431,7 +438,7 @@ pub(crate) async fn update_sso_connection(
     conditions: Conditions,
     Valid(body): Valid<UpdateSsoConnection>,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let changed = sso::update(&api.ctx, &scope, id.found()?, body.into(), conditions.if_match()).await?;
     Ok(shown(&api, StatusCode::OK, changed))
 }
@@ -452,7 +459,7 @@ pub(crate) async fn delete_sso_connection(
     id: PathId<kind::SsoConnection>,
     conditions: Conditions,
 ) -> Result<Json<Done>, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     sso::delete(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
     Ok(Json(Done::DONE))
 }

@@ -77,7 +77,8 @@ impl Job for ExemptSignIn {
             lease.complete(c.t).await?;
             let Some(person) = members::get(c.t, c.scope, self.member).await? else { return Ok(()) };
             let (name, email) = (&person.user.name, &person.user.email);
-            let text = format!("{name} ({email}) signed in with their own credentials, without single sign-on.");
+            let text =
+                format!("{name} ({email}) signed in with their own credentials, without single sign-on.");
             tell_owners(c, "An exempt owner signed in", &text).await
         })
         .await?;

@@ -37,7 +37,8 @@ impl Job for IdentityChecks {
         }
         for days in NOTICE_DAYS {
             let until = now.plus(Duration::from_hours(24 * days));
-            let expiring = ctx.db.read(async move |t| sso::expiring(t, until.minus(EVERY), until).await).await?;
+            let expiring =
+                ctx.db.read(async move |t| sso::expiring(t, until.minus(EVERY), until).await).await?;
             for connection in expiring {
                 warn(ctx, &connection, now).await?;
             }
@@ -55,6 +56,7 @@ async fn warn(ctx: &Ctx, connection: &SsoConnection, now: Time) -> Result<(), Fa
         connection.name,
         Date::of(expires_at)
     );
-    ctx.change(&scope, async move |c| tell_owners(c, "A client secret is about to expire", &text).await).await?;
+    ctx.change(&scope, async move |c| tell_owners(c, "A client secret is about to expire", &text).await)
+        .await?;
     Ok(())
 }

@@ -143,8 +143,9 @@ pub async fn delete(
         if is_required && before.is_proved() && is_last {
             return Err(Error::Conflict {
                 code: "domain_in_use",
-                message: "Single sign-on is required, and this is the last verified domain. Add another one first."
-                    .to_owned(),
+                message:
+                    "Single sign-on is required, and this is the last verified domain. Add another one first."
+                        .to_owned(),
             });
         }
         mail_domains::delete(c.t, c.scope, id).await?;
@@ -168,7 +169,8 @@ pub async fn verify(ctx: &Ctx, scope: &Scope, id: MailDomainId) -> Result<MailDo
     let domain = get(ctx, scope, id).await?;
     let found = look_up(ctx, &domain).await.map_err(|failure| Error::Outside {
         code: "domain_check_failed",
-        message: "The domain cannot be checked now: the name servers do not answer as they should.".to_owned(),
+        message: "The domain cannot be checked now: the name servers do not answer as they should."
+            .to_owned(),
         cause: Some(failure.to_string()),
         retry_after: Some(10),
     })?;
@@ -177,7 +179,11 @@ pub async fn verify(ctx: &Ctx, scope: &Scope, id: MailDomainId) -> Result<MailDo
 
 /// Looks up the record of a domain again, for the daily check. A name server that does not answer changes nothing.
 #[boxed]
-pub(crate) async fn check_again(ctx: &Ctx, organization: OrganizationId, id: MailDomainId) -> Result<(), Error> {
+pub(crate) async fn check_again(
+    ctx: &Ctx,
+    organization: OrganizationId,
+    id: MailDomainId,
+) -> Result<(), Error> {
     let scope = Scope::system(organization, "domain check");
     let domain = get(ctx, &scope, id).await?;
     match look_up(ctx, &domain).await {
@@ -217,22 +223,32 @@ async fn settle(c: &Change<'_>, id: MailDomainId, found: Found) -> Result<MailDo
     let is_over = c.now.since(failing_since) >= GRACE;
     let (state, action, message) = match (before.state, found.is_none()) {
         (S::Verified, true) => (S::Verified, None, None),
-        (S::Pending | S::Failing | S::Lapsed | S::Lost, true) => (S::Verified, Some("mail_domain.verified"), None),
+        (S::Pending | S::Failing | S::Lapsed | S::Lost, true) => {
+            (S::Verified, Some("mail_domain.verified"), None)
+        }
         (S::Verified, false) => (
             S::Failing,
             Some("mail_domain.failing"),
-            Some("Its TXT record is missing. Put it back within 14 days, or people of the domain are no longer added and linked."),
+            Some(
+                "Its TXT record is missing. Put it back within 14 days, or people of the domain are no longer added and linked.",
+            ),
         ),
         (S::Failing, false) if is_over => (
             S::Lapsed,
             Some("mail_domain.lapsed"),
-            Some("Its TXT record was missing for 14 days. People of the domain are no longer added and linked; those who are linked still sign in."),
+            Some(
+                "Its TXT record was missing for 14 days. People of the domain are no longer added and linked; those who are linked still sign in.",
+            ),
         ),
         (state, false) => (state, None, None),
     };
     let after = MailDomain {
         state,
-        verified_at: if state == S::Verified { before.verified_at.or(Some(c.now)) } else { before.verified_at },
+        verified_at: if state == S::Verified {
+            before.verified_at.or(Some(c.now))
+        } else {
+            before.verified_at
+        },
         failing_since: (state == S::Failing).then_some(failing_since),
         ..looked
     };
@@ -258,7 +274,8 @@ async fn lose(c: &Change<'_>, before: MailDomain) -> Result<MailDomain, Error> {
     }
     sso::delete_of_domain(c.t, c.scope, before.name.as_str()).await?;
     c.invalidate(Invalidate::Organization(c.organization()));
-    let message = "Another organization has verified it. Its people can no longer sign in by single sign-on here.";
+    let message =
+        "Another organization has verified it. Its people can no longer sign in by single sign-on here.";
     tell_owners(c, &format!("The domain {} was lost", before.name), message).await?;
     let after = MailDomain {
         state: S::Lost,

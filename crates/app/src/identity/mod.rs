@@ -2,6 +2,7 @@
 //! API keys.
 
 pub mod api_keys;
+pub mod confirmation;
 pub(crate) mod exemptions;
 pub(crate) mod identity_checks;
 pub mod invitations;

@@ -164,11 +164,13 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
         }
         Credential::ApiKey(_) => {
             let linked = !sso::of_member(c.t, c.scope, own.user).await?.is_empty();
-            let is_exempt = members::get(c.t, c.scope, own.member).await?.is_some_and(|own| own.member.is_exempt);
+            let is_exempt =
+                members::get(c.t, c.scope, own.member).await?.is_some_and(|own| own.member.is_exempt);
             if policy.sso == SsoDemand::Required && !linked && !is_exempt {
                 Some(Unmet::Sso)
             } else {
-                (policy.mfa == Mfa::Required && second_factor_since.is_none() && !linked).then_some(Unmet::Enrolment)
+                (policy.mfa == Mfa::Required && second_factor_since.is_none() && !linked)
+                    .then_some(Unmet::Enrolment)
             }
         }
     };
@@ -177,7 +179,9 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
         Some(Unmet::Enrolment) => {
             "your account has no second factor. Add an authenticator app or a passkey first"
         }
-        Some(Unmet::Sso) => "you did not sign in by a connection, and are not exempt. Sign in by it first, or exempt yourself",
+        Some(Unmet::Sso) => {
+            "you did not sign in by a connection, and are not exempt. Sign in by it first, or exempt yourself"
+        }
         Some(Unmet::SecondFactor) => "you signed in without your second factor. Confirm with it first",
         Some(Unmet::Idle) => "your session was idle for longer. Confirm your password first",
         Some(Unmet::TooOld) => "your session is older. Sign in again first",

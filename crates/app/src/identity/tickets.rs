@@ -60,12 +60,7 @@ pub(crate) async fn redeem(t: &Tx<'_>, text: &str, now: Time) -> Result<(), Erro
 }
 
 /// Redeems a ticket with another lifetime.
-pub(crate) async fn redeem_for(
-    t: &Tx<'_>,
-    text: &str,
-    now: Time,
-    lifetime: Duration,
-) -> Result<(), Error> {
+pub(crate) async fn redeem_for(t: &Tx<'_>, text: &str, now: Time, lifetime: Duration) -> Result<(), Error> {
     match tickets::redeem(t, &sha256(text.as_bytes()), now.plus(lifetime)).await? {
         true => Ok(()),
         false => Err(expired()),

@@ -277,8 +277,12 @@ mod tests {
     #[test]
     fn single_sign_on_is_a_second_factor_as_the_policy_says() {
         let by_sso = Session { method: SignInMethod::Sso, ..session(0, None) };
-        let enforced =
-            Demands { mfa_from: Some(at(0)), granted_at: Some(at(0)), sso_max_hours: 12, ..Demands::default() };
+        let enforced = Demands {
+            mfa_from: Some(at(0)),
+            granted_at: Some(at(0)),
+            sso_max_hours: 12,
+            ..Demands::default()
+        };
         let unmet = |sso_mfa, granted_mfa| Demands { sso_mfa, granted_mfa, ..enforced }.unmet(&by_sso, at(1));
         assert_eq!(unmet(SsoMfa::Trusted, false), None);
         assert_eq!(unmet(SsoMfa::Claimed, true), None);

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::access::Roles;
-use crate::id::{
-    OrganizationId, SsoConnectionId, SsoIdentityId, SsoSignInId, UserId,
-};
+use crate::id::{OrganizationId, SsoConnectionId, SsoIdentityId, SsoSignInId, UserId};
 use crate::row::Row;
 use crate::text::{Line, Name};
 use crate::time::Time;
@@ -105,7 +103,8 @@ impl SsoConnection {
     /// The roles of a person in these groups; `None` if none of the groups has one.
     pub fn roles_of(&self, groups: &[String]) -> Option<Roles> {
         let mut words: Vec<&str> = Vec::new();
-        let matching = self.group_roles.iter().filter(|one| groups.iter().any(|group| group == one.group.as_str()));
+        let matching =
+            self.group_roles.iter().filter(|one| groups.iter().any(|group| group == one.group.as_str()));
         for word in matching.flat_map(|one| one.role.words()) {
             if !words.contains(&word) {
                 words.push(word);

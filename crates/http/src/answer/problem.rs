@@ -637,7 +637,9 @@ impl From<FieldError> for FieldProblem {
 /// The message for a demand of an organization that a session does not meet.
 fn demanded(unmet: Unmet) -> &'static str {
     match unmet {
-        Unmet::Sso => "This organization requires single sign-on. Sign in by its identity provider: startUrl.",
+        Unmet::Sso => {
+            "This organization requires single sign-on. Sign in by its identity provider: startUrl."
+        }
         Unmet::SecondFactor => {
             "This organization requires a second factor, and you signed in without yours. Confirm with it: POST /v1/auth/confirm."
         }

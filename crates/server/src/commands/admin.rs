@@ -171,7 +171,10 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
         Admin::DisableSso { organization } => {
             let found = named_organization(&ctx, &organization).await?;
             match sso::disable_by_operator(&ctx, found.id).await.map_err(plain)? {
-                true => say(format_args!("{} no longer requires single sign-on; its owners are told.", found.name)),
+                true => say(format_args!(
+                    "{} no longer requires single sign-on; its owners are told.",
+                    found.name
+                )),
                 false => say(format_args!("{} did not require single sign-on.", found.name)),
             }
         }

@@ -124,7 +124,10 @@ async fn single_sign_on(ctx: &Ctx) -> Finding {
         }
     }
     if !faults.is_empty() {
-        return Err(format!("{} See docs/identity.md; `attestry admin disable-sso` is the way back in.", faults.join(" ")));
+        return Err(format!(
+            "{} See docs/identity.md; `attestry admin disable-sso` is the way back in.",
+            faults.join(" ")
+        ));
     }
     Ok(if checked == 0 { "not used".to_owned() } else { format!("connections that work: {checked}") })
 }

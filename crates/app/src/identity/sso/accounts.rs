@@ -23,7 +23,8 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
 use crate::core::queue::Mail;
-use crate::identity::sessions::{SessionState, SignedIn, own_scope};
+use crate::identity::confirmation::own_scope;
+use crate::identity::sessions::{SessionState, SignedIn};
 use crate::identity::{invitations, members as people, second_factors};
 use crate::notices::mail_templates;
 
@@ -224,8 +225,10 @@ async fn link(
     };
     sso::insert_identity(c.t, c.scope, &identity).await?;
     c.record("sso_identity.linked", IDENTITY, identity.id, &identity)?;
-    let message = format!("Your Attestry account can now be used by single sign-on with “{}”.", connection.name);
-    c.enqueue(&Mail(mail_templates::security(c.ctx, &person.user, "Single sign-on was linked", &message))).await?;
+    let message =
+        format!("Your Attestry account can now be used by single sign-on with “{}”.", connection.name);
+    c.enqueue(&Mail(mail_templates::security(c.ctx, &person.user, "Single sign-on was linked", &message)))
+        .await?;
     Ok(identity)
 }
 
@@ -259,7 +262,8 @@ async fn proved_address<'p>(
 
 /// Finds the person of an identity, or links or adds one.
 async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile) -> Result<Whose, Error> {
-    let inactive = || refuse("sso_member_inactive", "The member was deactivated; signing in brings nobody back.");
+    let inactive =
+        || refuse("sso_member_inactive", "The member was deactivated; signing in brings nobody back.");
     if let Some(identity) = sso::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
         let found = members::lock_by_user(c.t, c.scope, identity.user_id).await?;
         let Some(person) = found else {
@@ -278,7 +282,8 @@ async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile
         && let Some(person) = members::lock_by_user(c.t, c.scope, account.id).await?
     {
         if person.member.is_exempt {
-            let cause = "The member is exempt from single sign-on. They can link it themselves in their account.";
+            let cause =
+                "The member is exempt from single sign-on. They can link it themselves in their account.";
             return Err(refuse("sso_exempt", cause));
         }
         if !person.member.is_active {
@@ -312,7 +317,12 @@ async fn invited(c: &Change<'_>, email: &Email, account: Option<&User>) -> Resul
 }
 
 /// Links the identity to a member whose address is proved.
-async fn adopt(c: &Change<'_>, connection: &SsoConnection, profile: &Profile, person: Person) -> Result<Whose, Error> {
+async fn adopt(
+    c: &Change<'_>,
+    connection: &SsoConnection,
+    profile: &Profile,
+    person: Person,
+) -> Result<Whose, Error> {
     let identity = link(c, connection, profile, &person).await?;
     Ok((prove_address(c, person).await?, identity))
 }
@@ -368,7 +378,9 @@ fn roles_for(connection: &SsoConnection, profile: &Profile) -> Result<Option<Rol
     let roles = profile.groups.as_ref().and_then(|groups| connection.roles_of(groups));
     if connection.requires_group && roles.is_none() {
         let cause = match (&profile.groups, profile.has_too_many_groups) {
-            (_, true) => "The provider left the groups out because there are too many; filter them at the provider.",
+            (_, true) => {
+                "The provider left the groups out because there are too many; filter them at the provider."
+            }
             (None, _) => "The provider sent no groups.",
             (Some(_), _) => "None of the person's groups has a role.",
         };
@@ -398,15 +410,18 @@ async fn sync_roles(
 
 /// Checks what a test would do, and changes nothing.
 #[boxed]
-pub(crate) async fn rehearse(ctx: &Ctx, connection: &SsoConnection, vouched: &Vouched) -> Result<(), Refused> {
+pub(crate) async fn rehearse(
+    ctx: &Ctx,
+    connection: &SsoConnection,
+    vouched: &Vouched,
+) -> Result<(), Refused> {
     let (own, profile) = (connection.clone(), vouched.profile.clone());
     let scope = Scope::system(connection.organization_id, "test of a connection");
-    let looked = ctx.db.read(async move |t| {
-        match sso::by_subject(t, &scope, own.id, &profile.subject).await? {
+    let looked =
+        ctx.db.read(async move |t| match sso::by_subject(t, &scope, own.id, &profile.subject).await? {
             Some(_) => Ok(()),
             None => proved_address(t, &own, &profile).await.map(drop),
-        }
-    });
+        });
     looked.await?;
     roles_for(connection, &vouched.profile)?;
     Ok(())

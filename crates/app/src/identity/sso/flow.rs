@@ -8,7 +8,9 @@ use attestry_domain::access::{Origin, Scope};
 use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::{SessionId, SsoConnectionId, SsoSignInId};
 use attestry_domain::identity::sessions::Session;
-use attestry_domain::identity::sso::{Groups, SsoConnection, SsoSignIn, claim, groups_of, has_several_factors};
+use attestry_domain::identity::sso::{
+    Groups, SsoConnection, SsoSignIn, claim, groups_of, has_several_factors,
+};
 use attestry_domain::text::{Email, Parse};
 use attestry_oidc::{Authorization, Claims, Client, Expected, Failure, Provider, Tokens};
 use attestry_storage::sso;
@@ -23,7 +25,8 @@ use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::keys::same;
-use crate::identity::sessions::{SignedIn, must_be_fresh};
+use crate::identity::confirmation::must_be_fresh;
+use crate::identity::sessions::SignedIn;
 use crate::identity::tickets::{self, Ticket};
 
 /// The lifetime of a sign-in that is under way.
@@ -233,12 +236,22 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub enum Returned {
     /// A new session.
-    Opened { signed_in: Box<SignedIn>, next: String },
+    Opened {
+        signed_in: Box<SignedIn>,
+        next: String,
+    },
     /// The session of the browser goes on, with a new grant.
-    Granted { next: String },
+    Granted {
+        next: String,
+    },
     /// Another person is signed in here; the ticket replaces their session after a click.
-    Switch { ticket: String },
-    Tested { connection: SsoConnectionId, sign_in: SsoSignInId },
+    Switch {
+        ticket: String,
+    },
+    Tested {
+        connection: SsoConnectionId,
+        sign_in: SsoSignInId,
+    },
 }
 
 /// A person as the provider describes them.
@@ -322,7 +335,9 @@ pub async fn finish(
         request_id: origin.request_id.to_string(),
         subject: seen.subject,
         email: seen.email,
-        claims: seen.claims.map(|all| if is_test { Value::Object(all) } else { json!(all.keys().collect::<Vec<_>>()) }),
+        claims: seen
+            .claims
+            .map(|all| if is_test { Value::Object(all) } else { json!(all.keys().collect::<Vec<_>>()) }),
         group_count: seen.group_count,
         role: seen.role,
     };
@@ -367,7 +382,9 @@ impl Seen {
             email: email.map(|email| email.chars().take(320).collect()),
             claims: Some(all.clone()),
             group_count: named.as_ref().map(|groups| i64::try_from(groups.len()).unwrap_or(i64::MAX)),
-            role: named.and_then(|groups| connection.roles_of(&groups)).map(|roles| roles.as_str().to_owned()),
+            role: named
+                .and_then(|groups| connection.roles_of(&groups))
+                .map(|roles| roles.as_str().to_owned()),
         }
     }
 }
@@ -394,7 +411,8 @@ async fn trace(
         }
     }
     let spent = text.to_owned();
-    let redeemed = ctx.work(async move |work| tickets::redeem_for(work.t, &spent, work.now, LIFETIME).await).await;
+    let redeemed =
+        ctx.work(async move |work| tickets::redeem_for(work.t, &spent, work.now, LIFETIME).await).await;
     redeemed.map_err(|error| match error {
         Error::Gone { .. } => refused("sso_replayed", "The answer was used before."),
         other => other.into(),
@@ -402,7 +420,8 @@ async fn trace(
     let code = answer.code.as_deref().ok_or_else(|| refused("sso_provider_error", "There is no code."))?;
     let secret = client_secret(ctx, found).await?;
     let redirect_uri = redirect_uri(ctx, own.id);
-    let client = Client { id: own.client_id.as_str(), secret: secret.as_deref(), redirect_uri: &redirect_uri };
+    let client =
+        Client { id: own.client_id.as_str(), secret: secret.as_deref(), redirect_uri: &redirect_uri };
     let tokens = oidc.exchange(&provider, &client, code, &state.verifier).await?;
     let since = (state.purpose == Purpose::Confirm).then_some(state.began_at);
     let expected = Expected { nonce: &state.nonce, since };
@@ -424,7 +443,10 @@ fn must_name_issuer(provider: &Provider, named: Option<&str>) -> Result<(), Refu
         Some(issuer) if issuer == provider.issuer() => Ok(()),
         None if !provider.promises_issuer() => Ok(()),
         Some(_) => Err(refused("sso_token_invalid", "The answer names another issuer.")),
-        None => Err(refused("sso_token_invalid", "The answer names no issuer, although the provider promises it.")),
+        None => Err(refused(
+            "sso_token_invalid",
+            "The answer names no issuer, although the provider promises it.",
+        )),
     }
 }
 
@@ -447,15 +469,18 @@ fn profile_of(
     let is_verified = if connection.serves_everybody() {
         // Such a provider vouches for the addresses of the domains that it hosts.
         let hosted = all.get("hd").and_then(Value::as_str).map(str::to_lowercase);
-        let own = email.as_ref().and_then(|email| email.as_str().rsplit_once('@').map(|(_, d)| d.to_lowercase()));
+        let own =
+            email.as_ref().and_then(|email| email.as_str().rsplit_once('@').map(|(_, d)| d.to_lowercase()));
         verified == Some(true) && hosted.is_some() && hosted == own
     } else {
         // The domain is proved and the provider is the organization's own, so it need not say anything.
         verified != Some(false)
     };
     let groups = groups_of(all, connection.groups_claim.as_str());
-    let name = all.get("name").and_then(Value::as_str).map(|name| name.trim().chars().take(255).collect::<String>());
-    let confirmed_at = claims.authenticated_at.filter(|at| *at >= state.began_at.minus(SKEW)).map(|_| ctx.now());
+    let name =
+        all.get("name").and_then(Value::as_str).map(|name| name.trim().chars().take(255).collect::<String>());
+    let confirmed_at =
+        claims.authenticated_at.filter(|at| *at >= state.began_at.minus(SKEW)).map(|_| ctx.now());
     let is_kept = connection.signs_out_at_provider && tokens.id_token.len() <= MAX_KEPT_TOKEN;
     let id_token = match is_kept {
         true => Some(ctx.keys.seal(accounts::ID_TOKEN, tokens.id_token.as_bytes())?),

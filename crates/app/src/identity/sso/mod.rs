@@ -187,7 +187,8 @@ async fn ask(
     let provider = oidc.discover(issuer).await.map_err(|failure| as_field(&failure))?;
     let redirect_uri = redirect_uri(ctx, connection);
     let client = Client { id: client_id.as_str(), secret, redirect_uri: &redirect_uri };
-    let known = oidc.knows_client(&provider, &client).await.map_err(|failure| unreachable_provider(&failure))?;
+    let known =
+        oidc.knows_client(&provider, &client).await.map_err(|failure| unreachable_provider(&failure))?;
     if known == Some(false) {
         let field = if secret.is_some() { "clientSecret" } else { "clientId" };
         return Err(Error::field(field, "is refused by the provider (invalid_client)"));
@@ -537,10 +538,7 @@ pub struct Offered {
 
 /// Returns the connection that serves the domain of an address.
 #[boxed]
-pub async fn offered(
-    ctx: &Ctx,
-    email: &Email,
-) -> Result<Option<Offered>, Error> {
+pub async fn offered(ctx: &Ctx, email: &Email) -> Result<Option<Offered>, Error> {
     let Some(domain) = domain_of(email.as_str()) else {
         return Ok(None);
     };

@@ -16,8 +16,8 @@ use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
+use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::members::must_manage;
-use crate::identity::sessions::{must_be_fresh, own_scope};
 use crate::identity::tickets;
 
 /// The time for which a logout token is not accepted again.
@@ -56,7 +56,8 @@ pub async fn by_provider(
     };
     let oidc = oidc(ctx).map_err(invalid)?;
     let provider = oidc.provider(&own.issuer, ctx.now()).await.map_err(invalid)?;
-    let token = oidc.logout_token(&provider, own.client_id.as_str(), token, ctx.now()).await.map_err(invalid)?;
+    let token =
+        oidc.logout_token(&provider, own.client_id.as_str(), token, ctx.now()).await.map_err(invalid)?;
     let spent = hex(&sha256(format!("logout {connection} {}", token.id).as_bytes()));
     let scope = Scope::visitor(own.organization_id, None, origin);
     ctx.change(&scope, async move |c| {
@@ -111,7 +112,12 @@ pub async fn unlink(ctx: &Ctx, scope: &Scope, member: MemberId, id: SsoIdentityI
 
 /// Removes an identity of the user's own account, unless it is the only way to sign in.
 #[boxed]
-pub async fn unlink_own(ctx: &Ctx, session: &Session, id: SsoIdentityId, origin: Origin) -> Result<(), Error> {
+pub async fn unlink_own(
+    ctx: &Ctx,
+    session: &Session,
+    id: SsoIdentityId,
+    origin: Origin,
+) -> Result<(), Error> {
     let own = must_be_fresh(ctx, session).await?;
     let from = origin.clone();
     ctx.change_account(own.user_id, &origin, async move |a| {
@@ -124,8 +130,9 @@ pub async fn unlink_own(ctx: &Ctx, session: &Session, id: SsoIdentityId, origin:
         if known.len() == 1 && !has_own {
             return Err(Error::Conflict {
                 code: "last_method",
-                message: "This is the only way to sign in to your account. Add a passkey or a password first."
-                    .to_owned(),
+                message:
+                    "This is the only way to sign in to your account. Add a passkey or a password first."
+                        .to_owned(),
             });
         }
         sso::delete_own(a.t, own.user_id, id).await?;
@@ -136,7 +143,9 @@ pub async fn unlink_own(ctx: &Ctx, session: &Session, id: SsoIdentityId, origin:
         let of = a.memberships.iter().filter(|membership| membership.organization == organization);
         let of: Vec<Membership> = of.cloned().collect();
         let scope = |membership: &Membership| own_scope(membership, &user, own.id, &from);
-        a.among(&of).record_everywhere(scope, "sso_identity.unlinked", IDENTITY, id, None::<&SsoIdentity>).await
+        a.among(&of)
+            .record_everywhere(scope, "sso_identity.unlinked", IDENTITY, id, None::<&SsoIdentity>)
+            .await
     })
     .await
 }
