@@ -1,7 +1,7 @@
 //! `/v1/auth/security`, `/v1/auth/totp` and `/v1/auth/recovery-codes`: the second factors of the caller's account.
 
 use attestry_app::identity::second_factors::{Code, Demand, NewApp, Security};
-use attestry_app::identity::{passkeys, second_factors};
+use attestry_app::identity::{confirmation, passkeys, second_factors};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{OrganizationId, kind};
@@ -268,7 +268,7 @@ pub(crate) async fn reset_second_factor(
     scope: Granted<grant::MemberUpdate>,
     id: PathId<kind::Member>,
 ) -> Result<Json<Done>, Problem> {
-    attestry_app::identity::sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     second_factors::reset_of_member(&api.ctx, &scope, id.found()?).await?;
     Ok(Json(Done::DONE))
 }

@@ -1,7 +1,7 @@
 //! `/v1/organization/sign-in-policy`, and signing a member out of the organization.
 
 use attestry_app::identity::sign_in_policy::{PolicyInForce, PolicyPatch};
-use attestry_app::identity::{sessions, sign_in_policy};
+use attestry_app::identity::{confirmation, sign_in_policy};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::kind;
@@ -104,7 +104,7 @@ pub(crate) async fn update_sign_in_policy(
     conditions: Conditions,
     body: Valid<UpdateSignInPolicy>,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let UpdateSignInPolicy { mfa, grace_days, idle_minutes, max_hours } = body.0;
     let patch = PolicyPatch {
         mfa,

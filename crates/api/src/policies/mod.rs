@@ -1,6 +1,6 @@
 //! `/v1/policies`: the operations that only policies have: Markdown, approval and publishing.
 
-use attestry_app::identity::sessions;
+use attestry_app::identity::confirmation;
 use attestry_app::{Ctx, policies};
 use attestry_domain::Time;
 use attestry_domain::access::{Scope, SeePolicies, grant};
@@ -241,7 +241,7 @@ pub(crate) async fn approve_policy(
     id: PathId<kind::Policy>,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let policy = policies::approve(&api.ctx, &scope, id.found()?, conditions.if_match()).await?;
     answered(&api, &scope, StatusCode::OK, policy).await
 }

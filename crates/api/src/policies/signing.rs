@@ -1,6 +1,6 @@
 //! Signing policies: `…/sign`, `…/signatures`, `…/remind` and `/v1/policies/to-sign`.
 
-use attestry_app::identity::sessions;
+use attestry_app::identity::confirmation;
 use attestry_app::policies::signing::{self, Signer};
 use attestry_derive::View;
 use attestry_domain::Time;
@@ -78,7 +78,7 @@ pub(crate) async fn sign_policy(
     id: PathId<kind::Policy>,
     body: Optional<SignPolicy>,
 ) -> Result<Json<SignatureView>, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let seen = body.0.and_then(|body| body.version_id);
     Ok(Json(signing::sign(&api.ctx, &scope, id.found()?, seen).await?.into()))
 }

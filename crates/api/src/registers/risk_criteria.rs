@@ -1,6 +1,6 @@
 //! `/v1/risk-criteria`, and the acceptance of a risk.
 
-use attestry_app::identity::sessions;
+use attestry_app::identity::confirmation;
 use attestry_app::registers::risk_criteria;
 use attestry_domain::JsonSchema;
 use attestry_domain::Time;
@@ -277,7 +277,7 @@ pub(crate) async fn accept_risk(
     conditions: Conditions,
     Valid(body): Valid<AcceptRisk>,
 ) -> Result<Response, Problem> {
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     let AcceptRisk { until, reason } = body;
     let risk =
         risk_criteria::accept(&api.ctx, &scope, id.found()?, until, reason, conditions.if_match()).await?;

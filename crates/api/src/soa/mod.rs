@@ -1,6 +1,6 @@
 //! `/v1/soa`: statements of applicability.
 
-use attestry_app::identity::sessions;
+use attestry_app::identity::confirmation;
 use attestry_app::soa::answers::{self, AnswerInput};
 use attestry_app::soa::{self, SoaFilter, approval, rows};
 use attestry_domain::JsonSchema;
@@ -343,7 +343,7 @@ pub(crate) async fn approve_soa(
 ) -> Result<Json<DocumentResult>, Problem> {
     let ApproveSoa { organization_id, document_id } = body.0;
     must_be_same_organization(&scope, organization_id)?;
-    sessions::must_be_confirmed(&api.ctx, &scope).await?;
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     Ok(done(approval::approve(&api.ctx, &scope, document_id, exports::tables).await?))
 }
 

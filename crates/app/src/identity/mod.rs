@@ -1,6 +1,7 @@
 //! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, API keys.
 
 pub mod api_keys;
+pub mod confirmation;
 pub mod invitations;
 pub mod members;
 pub(crate) mod mfa_required;

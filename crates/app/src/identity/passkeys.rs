@@ -22,11 +22,10 @@ use webauthn_rs::prelude::{
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, passkey_known};
+use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::principals::bad_session;
 use crate::identity::second_factors::{changed, must_have_another, record};
-use crate::identity::sessions::{
-    Proven, SignedIn, bad_credentials, confirmed, must_be_fresh, open, own_scope,
-};
+use crate::identity::sessions::{Proven, SignedIn, bad_credentials, confirmed, open};
 use crate::identity::tickets::{self, Ticket};
 
 const REGISTRATION: &str = "passkey registration";

@@ -19,6 +19,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
+use crate::identity::confirmation::own_scope;
 use crate::identity::password_reset;
 use crate::notices::mail_templates;
 
@@ -156,7 +157,7 @@ async fn set(
     sessions::delete_of_user(a.t, user, keep).await?;
     a.invalidate(Invalidate::User(user));
     let scope = |membership: &Membership| match keep {
-        Some(session) => crate::identity::sessions::own_scope(membership, &before, session, origin),
+        Some(session) => own_scope(membership, &before, session, origin),
         None => visitor(membership, user, origin),
     };
     changed(a, user, scope).await

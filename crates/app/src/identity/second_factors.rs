@@ -27,9 +27,9 @@ use crate::core::error::Error;
 use crate::core::keys::same;
 use crate::core::queue::Mail;
 use crate::core::throttle::{CODES, Verified, prove};
+use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::members::must_manage;
 use crate::identity::principals::bad_session;
-use crate::identity::sessions::{must_be_fresh, own_scope};
 use crate::notices::mail_templates;
 
 /// The entity type in the journal.

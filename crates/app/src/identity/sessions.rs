@@ -1,15 +1,13 @@
 //! Signing in and out, and managing one's own sessions.
 
-use std::sync::Arc;
-
-use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
+use attestry_domain::Time;
+use attestry_domain::access::Origin;
 use attestry_domain::hash::Hash;
 use attestry_domain::id::{SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod, Unmet};
 use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Name};
-use attestry_domain::{Time, Zone};
 pub use attestry_storage::members::Membership;
 use attestry_storage::{members, passkeys, sessions, users};
 use serde::{Deserialize, Serialize};
@@ -21,6 +19,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
+use crate::identity::confirmation::own_scope;
 use crate::identity::passwords;
 use crate::identity::principals::bad_session;
 use crate::identity::second_factors::{self, Code, VerifiedCode};
@@ -207,20 +206,6 @@ where
     Ok(SignedIn { token, session, user: User { last_login: Some(now), ..user } })
 }
 
-/// The scope of a user acting on their own account in one of their organizations.
-pub(crate) fn own_scope(membership: &Membership, user: &User, session: SessionId, origin: &Origin) -> Scope {
-    let principal = Principal {
-        organization: membership.organization,
-        member: membership.member,
-        user: user.id,
-        email: user.email.clone(),
-        credential: Credential::Session(session),
-        permissions: membership.role.permissions(),
-        zone: Zone::default(),
-    };
-    Actor { principal: Arc::new(principal), origin: origin.clone() }.for_the_record()
-}
-
 #[boxed]
 pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), Error> {
     end(ctx, session, session.id, origin).await.map(drop)
@@ -364,35 +349,6 @@ where
         Ok(after.confirmed_until())
     })
     .await
-}
-
-fn confirmation_required() -> Error {
-    Error::Forbidden {
-        code: "confirmation_required",
-        message: "You proved your identity more than ten minutes ago. Confirm it with POST /v1/auth/confirm, then repeat \
-                  this request."
-            .to_owned(),
-    }
-}
-
-/// Checks that a session was confirmed recently, and returns it as it is stored.
-pub(crate) async fn must_be_fresh(ctx: &Ctx, session: &Session) -> Result<Session, Error> {
-    let id = session.id;
-    let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?.ok_or_else(bad_session)?;
-    if found.is_confirmed(ctx.now()) { Ok(found) } else { Err(confirmation_required()) }
-}
-
-/// Checks that the session of the scope was confirmed recently. An API key needs no confirmation.
-#[boxed]
-pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
-    let Some(Credential::Session(id)) = scope.principal().map(|principal| principal.credential) else {
-        return Ok(());
-    };
-    let found = ctx.db.read(async move |t| sessions::get(t, id).await).await?;
-    match found.is_some_and(|session| session.is_confirmed(ctx.now())) {
-        true => Ok(()),
-        false => Err(confirmation_required()),
-    }
 }
 
 /// Changes the user's own name.

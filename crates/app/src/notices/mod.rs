@@ -30,7 +30,7 @@ use crate::core::change::{Change, Notification};
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
-use crate::identity::sessions;
+use crate::identity::confirmation::own_scope;
 use crate::notices::inbox::NewItem;
 use crate::notices::mail_templates::MailSection;
 
@@ -305,7 +305,7 @@ pub async fn update(
         let after = before.patched(patch);
         if after != before {
             notices::set(a.t, user.id, after).await?;
-            let scope = |membership: &Membership| sessions::own_scope(membership, &user, session.id, &from);
+            let scope = |membership: &Membership| own_scope(membership, &user, session.id, &from);
             a.record_everywhere(scope, CHANGED, "user-notifications", user.id, Some(&after)).await?;
         }
         Ok(after)
