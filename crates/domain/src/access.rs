@@ -658,7 +658,10 @@ mod tests {
     fn an_admin_has_all_but_the_owners_rights() {
         let admin = Role::Admin.permissions();
         let missing: Vec<_> = Permissions::all().without(admin).iter().collect();
-        assert_eq!(missing, [Permission::OrganizationDelete, Permission::OwnerManage]);
+        assert_eq!(
+            missing,
+            [Permission::OrganizationDelete, Permission::OwnerManage, Permission::IdentityUpdate]
+        );
     }
 
     #[test]

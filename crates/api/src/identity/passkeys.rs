@@ -7,8 +7,10 @@ use attestry_domain::Time;
 use attestry_domain::id::{PasskeyId, kind};
 use attestry_domain::identity::passkeys::{Passkey, PasskeyName};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::operations::schema;
+use attestry_http::request::body_limits::MAX_BYTES;
 use attestry_http::request::caller::{SignedIn, Visitor};
-use attestry_http::request::json::{Json as JsonValue, Secret};
+use attestry_http::request::json::{FromJson, Json as JsonValue, Secret};
 use attestry_http::request::path::PathId;
 use attestry_http::request::wire::Valid;
 use attestry_http::state::Api;
@@ -19,6 +21,7 @@ use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
 
 use crate::identity::auth::{Done, LoggedIn, signed_in, user_agent};
 use crate::identity::sessions::Confirmed;
@@ -72,11 +75,35 @@ impl From<Ceremony> for CeremonyView {
 /// The ticket of a ceremony.
 type TicketText = Secret;
 
+/// A credential as browsers write it. It is parsed by the ceremony.
+#[derive(Clone, Debug)]
+pub(crate) struct Credential(JsonValue);
+
+const MAX_CREDENTIAL_BYTES: usize = 64 << 10;
+
+impl FromJson for Credential {
+    fn from_json(json: &JsonValue) -> Result<Self, String> {
+        if !json.bytes().starts_with(b"{") {
+            return Err("must be an object".to_owned());
+        }
+        if json.bytes().len() > MAX_CREDENTIAL_BYTES {
+            return Err(format!("must have at most {} KiB", MAX_CREDENTIAL_BYTES >> 10));
+        }
+        Ok(Self(json.clone()))
+    }
+
+    fn schema() -> RefOr<Schema> {
+        let mut object = json!({"type": "object"});
+        object[MAX_BYTES] = json!(MAX_CREDENTIAL_BYTES);
+        schema(object)
+    }
+}
+
 body! {
     /// The answer of an authenticator.
     PasskeyAnswer (Medium) {
         ticket "ticket": required TicketText = "The ticket of the options.",
-        credential "credential": required JsonValue = "The credential in JSON, as browsers write it (`toJSON()`).",
+        credential "credential": required Credential = "The credential in JSON, as browsers write it (`toJSON()`).",
     }
     example json!({"ticket": "b3BhcXVl", "credential": {"id": "a2V5", "rawId": "a2V5", "type": "public-key", "response": {}}})
 }
@@ -85,7 +112,7 @@ body! {
     /// A new passkey.
     AddPasskey (Medium) {
         ticket "ticket": required TicketText = "The ticket of the options.",
-        credential "credential": required JsonValue = "The credential in JSON, as browsers write it (`toJSON()`).",
+        credential "credential": required Credential = "The credential in JSON, as browsers write it (`toJSON()`).",
         name "name": optional PasskeyName = "A name to tell it from others.",
     }
     example json!({"ticket": "b3BhcXVl", "credential": {"id": "a2V5", "rawId": "a2V5", "type": "public-key", "response": {}}, "name": "Laptop"})
@@ -99,7 +126,7 @@ body! {
     example json!({"name": "Desk"})
 }
 
-fn value(credential: &JsonValue) -> Result<Value, Problem> {
+fn value(Credential(credential): &Credential) -> Result<Value, Problem> {
     credential.value().map_err(Problem::internal)
 }
 

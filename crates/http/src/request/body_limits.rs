@@ -10,6 +10,9 @@ const MAX_ESCAPED_CHARACTER_BYTES: usize = 12;
 /// The size allowed for numbers, times, ids and other short values, with some margin.
 const SHORT_VALUE: usize = 100;
 
+/// The property of a schema with the maximum size of a value whose parts are not described.
+pub const MAX_BYTES: &str = "x-max-bytes";
+
 /// Returns the maximum size of a valid body in bytes; `None` if the schema does not bound it.
 pub fn largest_body(body: &Value, components: &Value) -> Option<usize> {
     let content = body["content"].as_object()?;
@@ -26,6 +29,9 @@ fn largest(schema: &Value, components: &Value) -> Option<usize> {
         schema["type"] == name
             || schema["type"].as_array().is_some_and(|types| types.iter().any(|t| t == name))
     };
+    if let Some(bytes) = number(MAX_BYTES) {
+        return Some(bytes);
+    }
     if is("object") {
         if schema["additionalProperties"] != false {
             return None;
@@ -67,6 +73,7 @@ mod tests {
         assert_eq!(size(json!({"type": "array", "items": inner, "maxItems": 2})), Some(2 * 1_200_018));
         assert_eq!(size(object(json!({"a": {"type": "string"}}))), None, "no end to it");
         assert_eq!(size(json!({"type": "object"})), None);
+        assert_eq!(size(json!({"type": "object", "x-max-bytes": 1024})), Some(1024));
         assert_eq!(largest_body(&json!({"content": {"text/csv": {}}}), &components), None);
     }
 }
