@@ -124,6 +124,35 @@ fn ada(email: &str) -> Value {
     json!({"sub": format!("sub of {email}"), "email": email, "name": "Ada"})
 }
 
+/// Signs a person of a verified domain in by a connection; returns where the browser is led to. `session`: another
+/// session of the browser.
+pub(crate) async fn sign_in(
+    app: &TestApp,
+    tenant: &Tenant,
+    idp: &IdentityProvider,
+    connection: &str,
+    email: &str,
+    session: Option<&str>,
+) -> String {
+    // Other organizations of the same test may have proved the domain before.
+    let (domain, own) = (email.split_once('@').expect("an address").1.to_owned(), tenant.organization.clone());
+    let sql = "DELETE FROM mail_domains WHERE name = $1 AND org_id <> $2";
+    let others = [domain.clone(), own];
+    let deleted = app.ctx.db.write(async move |t| t.execute(sql, &others.each_ref().map(Into::into)).await).await;
+    deleted.expect("deleted");
+    verify(app, &tenant.organization, &domain).await;
+    let reply = app.call("GET", &format!("/v1/auth/sso/{connection}/start")).send().await;
+    let browser = cookie(&reply, "attestry_sso").expect("a cookie");
+    let location = reply.header("location").expect("a location");
+    let back = idp.authorize(location, ada(email), app.ctx.now());
+    let mut cookies = format!("attestry_sso={browser}");
+    if let Some(session) = session {
+        cookies = format!("{cookies}; attestry_session={session}");
+    }
+    let reply = app.call("GET", &back).header("cookie", &cookies).send().await;
+    reply.header("location").expect("a location").to_owned()
+}
+
 impl SignOn<'_> {
     fn path(&self, step: &str) -> String {
         format!("/v1/auth/sso/{}/{step}", self.connection)

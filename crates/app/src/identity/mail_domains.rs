@@ -179,7 +179,7 @@ pub async fn verify(ctx: &Ctx, scope: &Scope, id: MailDomainId) -> Result<MailDo
 
 /// Looks up the record of a domain again, for the daily check. A name server that does not answer changes nothing.
 #[boxed]
-pub(crate) async fn check_again(
+pub async fn check_again(
     ctx: &Ctx,
     organization: OrganizationId,
     id: MailDomainId,

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::request::bodies::JSON;
+use crate::request::form::FORM;
 
 /// The maximum length of a character in JSON: two escapes, `\\ud83d\\ude00`.
 const MAX_ESCAPED_CHARACTER_BYTES: usize = 12;
@@ -16,7 +17,8 @@ pub const MAX_BYTES: &str = "x-max-bytes";
 /// Returns the maximum size of a valid body in bytes; `None` if the schema does not bound it.
 pub fn largest_body(body: &Value, components: &Value) -> Option<usize> {
     let content = body["content"].as_object()?;
-    let schema = content.get(JSON).filter(|_| content.len() == 1)?;
+    // A character of a form has at most as many bytes: four, each as `%xx`.
+    let schema = content.get(JSON).or(content.get(FORM)).filter(|_| content.len() == 1)?;
     largest(&schema["schema"], components)
 }
 

@@ -7,7 +7,10 @@ use crate::request::facts::Argument;
 use crate::request::wire::read_request;
 use crate::state::Api;
 
-/// The fields of a form (`application/x-www-form-urlencoded`).
+/// The media type of a form.
+pub const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The fields of a form.
 #[derive(Debug)]
 pub struct Form(Vec<(String, String)>);
 
