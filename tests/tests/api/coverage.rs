@@ -277,7 +277,13 @@ pub(crate) struct Things<'a> {
 impl<'a> Things<'a> {
     pub(crate) async fn of(app: &'a TestApp, tenant: &'a Tenant) -> Self {
         portal::publish(app, tenant).await;
-        Self { app, tenant, number: NEXT.fetch_add(1, Ordering::Relaxed), ids: BTreeMap::new(), provider: None }
+        Self {
+            app,
+            tenant,
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            ids: BTreeMap::new(),
+            provider: None,
+        }
     }
 
     /// Returns the id of an entity. `collection` is the path that contains it; `None` if a body names it.

@@ -60,7 +60,10 @@ async fn verify(app: &TestApp, tenant: &Tenant, domain: &Value) -> Reply {
 /// The line of a zone with the record of a domain.
 fn record(domain: &Value) -> String {
     let record = &domain["record"];
-    assert_eq!((&record["type"], &record["name"]), (&json!("TXT"), &json!("_attestry-identity.acme.example")));
+    assert_eq!(
+        (&record["type"], &record["name"]),
+        (&json!("TXT"), &json!("_attestry-identity.acme.example"))
+    );
     format!("_attestry-identity TXT \"{}\"", record["value"].as_str().expect("a value"))
 }
 
@@ -92,7 +95,9 @@ async fn a_domain_is_proved_by_its_record(app: &TestApp, dns: NameServer) {
     let wrong = verify(app, home, &domain).await.expect(200);
     assert!(wrong["reason"].as_str().expect("a reason").contains("something else"), "{wrong}");
     // The record of a portal proves nothing here.
-    dns.set("acme.example", &record(&domain).replace("_attestry-identity", "_attestry-challenge")).await.expect("set");
+    dns.set("acme.example", &record(&domain).replace("_attestry-identity", "_attestry-challenge"))
+        .await
+        .expect("set");
     assert_eq!(verify(app, home, &domain).await.expect(200)["state"], "pending");
     // Another organization has another value.
     let other = app.tenant("Other", "bob@other.example").await;
@@ -105,8 +110,12 @@ async fn a_domain_is_proved_by_its_record(app: &TestApp, dns: NameServer) {
     assert_ne!(proved["verifiedAt"], Value::Null);
     verify(app, &other, &theirs).await.problem(409, "domain_taken");
     let log = app.get("/v1/audit-logs?entityType=mail_domain&order=asc").send().await.expect(200);
-    let actions: Vec<&str> =
-        log["data"].as_array().expect("entries").iter().filter_map(|entry| entry["action"].as_str()).collect();
+    let actions: Vec<&str> = log["data"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .filter_map(|entry| entry["action"].as_str())
+        .collect();
     assert_eq!(actions, ["mail_domain.added", "mail_domain.verified"]);
     own(app, home, "DELETE", &format!("{PATH}/{}", id(&domain)), None).await.expect(200);
     app.mails().await;
@@ -156,7 +165,10 @@ async fn another_organization_takes_a_lapsed_domain(app: &TestApp, dns: NameServ
 
 async fn a_cname_proves_nothing(app: &TestApp, dns: NameServer) {
     let domain = add(app, &app.home, "acme.example").await;
-    let zone = format!("_attestry-identity CNAME elsewhere\n{}", record(&domain).replace("_attestry-identity", "elsewhere"));
+    let zone = format!(
+        "_attestry-identity CNAME elsewhere\n{}",
+        record(&domain).replace("_attestry-identity", "elsewhere")
+    );
     dns.set("acme.example", &zone).await.expect("set");
     assert_eq!(verify(app, &app.home, &domain).await.expect(200)["state"], "pending");
     app.work().await;

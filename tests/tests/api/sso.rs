@@ -78,7 +78,11 @@ impl Back {
 
     #[track_caller]
     fn opened(&self) -> String {
-        assert!(self.location().starts_with('/') && !self.location().starts_with("/sign-in"), "{}", self.location());
+        assert!(
+            self.location().starts_with('/') && !self.location().starts_with("/sign-in"),
+            "{}",
+            self.location()
+        );
         self.session.clone().expect("a session")
     }
 }
@@ -135,10 +139,12 @@ pub(crate) async fn sign_in(
     session: Option<&str>,
 ) -> String {
     // Other organizations of the same test may have proved the domain before.
-    let (domain, own) = (email.split_once('@').expect("an address").1.to_owned(), tenant.organization.clone());
+    let (domain, own) =
+        (email.split_once('@').expect("an address").1.to_owned(), tenant.organization.clone());
     let sql = "DELETE FROM mail_domains WHERE name = $1 AND org_id <> $2";
     let others = [domain.clone(), own];
-    let deleted = app.ctx.db.write(async move |t| t.execute(sql, &others.each_ref().map(Into::into)).await).await;
+    let deleted =
+        app.ctx.db.write(async move |t| t.execute(sql, &others.each_ref().map(Into::into)).await).await;
     deleted.expect("deleted");
     verify(app, &tenant.organization, &domain).await;
     let reply = app.call("GET", &format!("/v1/auth/sso/{connection}/start")).send().await;
@@ -247,7 +253,8 @@ async fn a_person_of_a_verified_domain_joins_and_comes_back(app: &TestApp) {
     let token = first.opened();
     // The member, the link and the session.
     assert_eq!(app.entries(&app.home).await, before + 3);
-    let session = app.call("GET", "/v1/auth/session").session(&token, &on.organization).send().await.expect(200);
+    let session =
+        app.call("GET", "/v1/auth/session").session(&token, &on.organization).send().await.expect(200);
     assert_eq!((&session["method"], &session["secondFactor"]), (&json!("sso"), &Value::Null));
     assert_eq!(session["user"]["email"], "eve@acme.example");
     assert_eq!(session["organizations"][0]["unmet"], Value::Null);
@@ -262,7 +269,8 @@ async fn a_person_of_a_verified_domain_joins_and_comes_back(app: &TestApp) {
     assert!(mails.iter().any(|mail| mail.to_address == "eve@acme.example"), "they are told of the link");
     // The subject is what counts, not the address.
     app.clock.advance(Duration::from_mins(5));
-    let again = on.sign_in(json!({"sub": "sub of eve@acme.example", "email": "other@elsewhere.example"})).await;
+    let again =
+        on.sign_in(json!({"sub": "sub of eve@acme.example", "email": "other@elsewhere.example"})).await;
     let session = app.call("GET", "/v1/auth/session").session(&again.opened(), &on.organization).send().await;
     assert_eq!(session.expect(200)["user"]["email"], "eve@acme.example");
     assert_eq!(on.last().await["result"], "signed_in");
@@ -384,7 +392,9 @@ async fn crooked_answers_are_refused(app: &TestApp) {
     app.clock.advance(Duration::from_mins(10));
     on.come_back(&back, &browser, None).await.refused("sso_expired");
     on.come_back(&on.path("callback"), &browser, None).await.refused("sso_expired");
-    on.come_back(&format!("{}?state=nonsense&code=x", on.path("callback")), &browser, None).await.refused("sso_expired");
+    on.come_back(&format!("{}?state=nonsense&code=x", on.path("callback")), &browser, None)
+        .await
+        .refused("sso_expired");
     // The connection changes meanwhile.
     let (location, browser) = on.start("").await;
     let back = on.idp.authorize(&location, ada("eve@acme.example"), now());
@@ -512,9 +522,13 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
     on.change(json!({"joinsMembers": true})).await.expect(200);
     let domains = on.own("GET", "/v1/organization/domains", None).await.expect(200);
     let domain = id(&domains["data"][0]);
-    let second = on.own("POST", "/v1/organization/sso-connections", Some(json!({
-        "name": "Second", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET
-    })));
+    let second = on.own(
+        "POST",
+        "/v1/organization/sso-connections",
+        Some(json!({
+            "name": "Second", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET
+        })),
+    );
     let second = id(&second.await.expect(201));
     let path = format!("/v1/organization/domains/{domain}");
     on.own("PATCH", &path, Some(json!({"connectionId": second}))).await.expect(200);
@@ -531,7 +545,9 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
     on.sign_in(recycled).await.opened();
     // Signing in brings nobody back.
     app.delete(&format!("/v1/people/{}", id(&eve))).send().await.expect(200);
-    on.sign_in(json!({"sub": "the next eve", "email": "eve@acme.example"})).await.refused("sso_member_inactive");
+    on.sign_in(json!({"sub": "the next eve", "email": "eve@acme.example"}))
+        .await
+        .refused("sso_member_inactive");
     app.mails().await;
 }
 
@@ -548,7 +564,10 @@ async fn members_are_linked_and_invited_people_join(app: &TestApp) {
     let token = on.sign_in(ada("carol@acme.example")).await.opened();
     on.people(&token).await.expect(200);
     let carol = on.member("carol@acme.example").await.expect("a member");
-    assert_eq!((&carol["role"], &carol["isActive"], &carol["isInvited"]), (&json!("admin"), &json!(true), &json!(false)));
+    assert_eq!(
+        (&carol["role"], &carol["isActive"], &carol["isInvited"]),
+        (&json!("admin"), &json!(true), &json!(false))
+    );
     app.accept(&link).await.problem(410, "invitation_expired");
     // An account of another organization that is invited here by its id.
     let other = app.tenant("Other", "dora@acme.example").await;
@@ -570,12 +589,19 @@ async fn an_account_that_nobody_proved_loses_its_password(app: &TestApp) {
     // As after an invitation whose link the inviter saw.
     app.ctx
         .db
-        .write(async |t| t.execute("UPDATE users SET email_verified = FALSE WHERE email_key = 'bob@acme.example'", &[]).await)
+        .write(async |t| {
+            t.execute("UPDATE users SET email_verified = FALSE WHERE email_key = 'bob@acme.example'", &[])
+                .await
+        })
         .await
         .expect("changed");
     let token = on.sign_in(ada("bob@acme.example")).await.opened();
     on.people(&token).await.expect(200);
-    app.call("GET", "/v1/auth/session").session(&own, &on.organization).send().await.problem(401, "invalid_session");
+    app.call("GET", "/v1/auth/session")
+        .session(&own, &on.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
     let login = json!({"email": "bob@acme.example", "password": PASSWORD});
     app.call("POST", "/v1/auth/login").json(&login).send().await.problem(401, "invalid_credentials");
     app.mails().await;
@@ -609,7 +635,9 @@ async fn groups_give_roles(app: &TestApp) {
     on.sign_in(ada("eve@acme.example")).await.opened();
     assert_eq!(role().await, "admin");
     // An owner is made by people, and stays one.
-    for body in [json!({"defaultRole": "owner"}), json!({"groupRoles": [{"group": "x", "role": "admin,owner"}]})] {
+    for body in
+        [json!({"defaultRole": "owner"}), json!({"groupRoles": [{"group": "x", "role": "admin,owner"}]})]
+    {
         on.change(body).await.problem(400, "validation_failed");
     }
     let path = format!("/v1/people/{}", id(&on.member("eve@acme.example").await.expect("a member")));
@@ -630,9 +658,15 @@ async fn a_session_counts_in_its_organization_only(app: &TestApp) {
     app.join(&app.home, &other, "admin").await;
     let token = on.sign_in(ada("bob@acme.example")).await.opened();
     on.people(&token).await.expect(200);
-    app.call("GET", "/v1/tasks").session(&token, &other.organization).send().await.problem(403, "not_a_member");
-    let session = app.call("GET", "/v1/auth/session").session(&token, &on.organization).send().await.expect(200);
-    let names: Vec<&Value> = session["organizations"].as_array().expect("some").iter().map(|one| &one["name"]).collect();
+    app.call("GET", "/v1/tasks")
+        .session(&token, &other.organization)
+        .send()
+        .await
+        .problem(403, "not_a_member");
+    let session =
+        app.call("GET", "/v1/auth/session").session(&token, &on.organization).send().await.expect(200);
+    let names: Vec<&Value> =
+        session["organizations"].as_array().expect("some").iter().map(|one| &one["name"]).collect();
     assert_eq!(names, [&json!("Home")]);
     // It makes nothing of an account that has credentials of its own.
     let call = |method: &str, path: &str| app.call(method, path).session(&token, &on.organization);
@@ -677,19 +711,22 @@ async fn another_person_is_not_replaced_without_a_click(app: &TestApp) {
 async fn a_fresh_sign_in_confirms(app: &TestApp) {
     let on = set_up(app).await;
     let token = on.sign_in(ada("eve@acme.example")).await.opened();
-    let confirmation =
-        async || app.call("GET", "/v1/auth/confirm").session(&token, &on.organization).send().await.expect(200);
+    let confirmation = async || {
+        app.call("GET", "/v1/auth/confirm").session(&token, &on.organization).send().await.expect(200)
+    };
     let before = confirmation().await;
     assert_eq!((&before["isConfirmed"], &before["methods"]), (&json!(false), &json!(["sso"])));
     assert_eq!(before["connections"][0]["id"], on.connection);
     let start = on.ticket(&token, "confirm").await.expect(200);
     let start = start["startUrl"].as_str().expect("an address");
     // The provider must have asked the person again.
-    let stale = merged(ada("eve@acme.example"), json!({"auth_time": app.ctx.now().as_millis() / 1000 - 3600}));
+    let stale =
+        merged(ada("eve@acme.example"), json!({"auth_time": app.ctx.now().as_millis() / 1000 - 3600}));
     on.round(&token, start, stale).await.refused("sso_not_fresh");
     on.round(&token, start, ada("eve@acme.example")).await.refused("sso_expired");
     let again = on.ticket(&token, "confirm").await.expect(200);
-    let done = on.round(&token, again["startUrl"].as_str().expect("an address"), ada("eve@acme.example")).await;
+    let done =
+        on.round(&token, again["startUrl"].as_str().expect("an address"), ada("eve@acme.example")).await;
     assert_eq!(done.location(), "/policies");
     assert_eq!(confirmation().await["isConfirmed"], true);
     // An account without credentials of its own may now have some.
@@ -698,7 +735,8 @@ async fn a_fresh_sign_in_confirms(app: &TestApp) {
     assert_eq!(confirmation().await["isConfirmed"], false);
     // Another account at the provider confirms nothing.
     let again = on.ticket(&token, "confirm").await.expect(200);
-    let other = on.round(&token, again["startUrl"].as_str().expect("an address"), ada("mallory@acme.example")).await;
+    let other =
+        on.round(&token, again["startUrl"].as_str().expect("an address"), ada("mallory@acme.example")).await;
     other.refused("sso_wrong_account");
     // The start is of the session that asked for it.
     let again = on.ticket(&token, "confirm").await.expect(200);
@@ -712,12 +750,16 @@ async fn an_identity_is_linked_and_removed_by_its_user(app: &TestApp) {
     // The owner's address is of no verified domain; they link it themselves.
     on.sign_in(ada("ada@example.com")).await.refused("sso_domain_not_verified");
     let start = on.ticket(&on.owner, "link").await.expect(200);
-    let done = on.round(&on.owner, start["startUrl"].as_str().expect("an address"), ada("ada@example.com")).await;
+    let done =
+        on.round(&on.owner, start["startUrl"].as_str().expect("an address"), ada("ada@example.com")).await;
     assert_eq!(done.location(), "/policies");
     on.sign_in(ada("ada@example.com")).await.opened();
     let security = on.own("GET", "/v1/auth/security", None).await.expect(200);
     let identity = &security["identities"][0];
-    assert_eq!((&identity["connectionName"], &identity["email"]), (&json!("Acme"), &json!("ada@example.com")));
+    assert_eq!(
+        (&identity["connectionName"], &identity["email"]),
+        (&json!("Acme"), &json!("ada@example.com"))
+    );
     let path = format!("/v1/auth/identities/{}", id(identity));
     on.own("DELETE", &path, None).await.expect(200);
     on.own("DELETE", &path, None).await.problem(404, "not_found");
@@ -804,14 +846,19 @@ async fn signing_out_leads_to_the_provider(app: &TestApp) {
     let url = sign_out(&eve).await["logoutUrl"].as_str().expect("an address").to_owned();
     assert!(url.starts_with(&format!("{}/logout?client_id=attestry&", on.idp.issuer)), "{url}");
     assert!(url.contains("id_token_hint=ey") && url.contains("post_logout_redirect_uri="), "{url}");
-    app.call("GET", "/v1/auth/session").session(&eve, &on.organization).send().await.problem(401, "invalid_session");
+    app.call("GET", "/v1/auth/session")
+        .session(&eve, &on.organization)
+        .send()
+        .await
+        .problem(401, "invalid_session");
     app.mails().await;
 }
 
 async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
     let on = set_up(app).await;
     let add = async |body: Value| {
-        let usual = json!({"name": "Other", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET});
+        let usual =
+            json!({"name": "Other", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET});
         on.own("POST", "/v1/organization/sso-connections", Some(merged(usual, body))).await
     };
     for (body, field) in [
@@ -823,7 +870,10 @@ async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
         (json!({"scopes": ["email"]}), "scopes"),
         (json!({"defaultRole": "owner"}), "defaultRole"),
         (json!({"groupRoles": [{"group": "a", "role": "owner"}]}), "groupRoles"),
-        (json!({"groupRoles": [{"group": "a", "role": "admin"}, {"group": "a", "role": "auditor"}]}), "groupRoles"),
+        (
+            json!({"groupRoles": [{"group": "a", "role": "admin"}, {"group": "a", "role": "auditor"}]}),
+            "groupRoles",
+        ),
         (json!({"roleSync": "sometimes"}), "roleSync"),
     ] {
         let problem = add(body.clone()).await.problem(400, "validation_failed");
@@ -841,13 +891,16 @@ async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
         add(json!({"name": format!("Number {number}")})).await.expect(201);
     }
     add(json!({})).await.problem(409, "too_many_connections");
-    let check = on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
+    let check =
+        on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
     let check = check.expect(200);
     assert_eq!(check["isOk"], true);
-    let names: Vec<&str> = check["steps"].as_array().expect("steps").iter().filter_map(|one| one["name"].as_str()).collect();
+    let names: Vec<&str> =
+        check["steps"].as_array().expect("steps").iter().filter_map(|one| one["name"].as_str()).collect();
     assert_eq!(names, ["discovery", "issuer", "keys", "client"]);
     on.idp.set_down(true);
-    let check = on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
+    let check =
+        on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
     assert_eq!(check.expect(200)["isOk"], false);
     on.idp.set_down(false);
     // A new client ends sign-ins that are under way, and must be tested again.
@@ -903,7 +956,9 @@ async fn test_connection(on: &SignOn<'_>, claims: Value) -> Value {
     let path = format!("/v1/organization/sso-connections/{}/test", on.connection);
     let start = on.own("POST", &path, None).await.expect(200);
     let back = on.round(&on.owner, start["startUrl"].as_str().expect("an address"), claims).await;
-    assert!(back.location().starts_with(&format!("/settings/security?connection={}&tested=sgn_", on.connection)));
+    assert!(
+        back.location().starts_with(&format!("/settings/security?connection={}&tested=sgn_", on.connection))
+    );
     on.last().await
 }
 
@@ -993,7 +1048,10 @@ async fn required_single_sign_on_shuts_out_passwords(app: &TestApp) {
     on.people(&bob).await.expect(200);
     on.policy(json!({"sso": "required"})).await.expect(200);
     let problem = on.people(&bob).await.problem(403, "reauthentication_required");
-    assert_eq!((&problem["reason"], &problem["startUrl"]), (&json!("sso_required"), &json!(on.path("start"))));
+    assert_eq!(
+        (&problem["reason"], &problem["startUrl"]),
+        (&json!("sso_required"), &json!(on.path("start")))
+    );
     let again = app.sign_in("bob@acme.example").await;
     on.people(&again).await.problem(403, "reauthentication_required");
     app.call("GET", "/v1/tasks").key(key["key"].as_str().expect("a key")).send().await.expect(200);
@@ -1105,7 +1163,10 @@ async fn a_certified_provider_signs_in(app: &TestApp) {
     }));
     let made = made.send().await.expect(201);
     assert_eq!(made["provider"]["isClientKnown"], true);
-    assert_eq!((&made["provider"]["promisesIssuer"], &made["provider"]["hasSignOut"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&made["provider"]["promisesIssuer"], &made["provider"]["hasSignOut"]),
+        (&json!(true), &json!(true))
+    );
     let path = format!("/v1/auth/sso/{}/start", id(&made));
     // The certified provider reads the real clock.
     app.clock.set(attestry_domain::clock::Clock::now(&attestry_domain::clock::SystemClock));
@@ -1117,10 +1178,12 @@ async fn a_certified_provider_signs_in(app: &TestApp) {
     let reply = app.call("GET", &back[at..]).header("cookie", &cookies).send().await;
     assert_eq!(reply.header("location"), Some("/"), "{:?}", app.take_warnings());
     let token = cookie(&reply, "attestry_session").expect("a session");
-    let session = app.call("GET", "/v1/auth/session").session(&token, &app.home.organization).send().await.expect(200);
+    let session =
+        app.call("GET", "/v1/auth/session").session(&token, &app.home.organization).send().await.expect(200);
     assert_eq!(session["user"]["email"], "eve@acme.example");
     assert_eq!(session["organizations"][0]["role"], "auditor");
-    let out = app.call("POST", "/v1/auth/logout").session(&token, &app.home.organization).send().await.expect(200);
+    let out =
+        app.call("POST", "/v1/auth/logout").session(&token, &app.home.organization).send().await.expect(200);
     assert!(out["logoutUrl"].as_str().expect("an address").starts_with(&provider.issuer));
     app.mails().await;
 }

@@ -8,7 +8,7 @@ use attestry_domain::id::{OrganizationId, SsoConnectionId, SsoIdentityId, kind};
 use attestry_domain::identity::sign_in::{Mfa, SsoDemand};
 use attestry_domain::identity::sso::SsoIdentity;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::{Granted, SignedIn};
 use attestry_http::request::idempotency::WithoutSecret;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
@@ -37,7 +37,7 @@ impl FromJson for CodeText {
     }
 
     fn schema() -> RefOr<Schema> {
-        attestry_http::document::operations::schema(
+        attestry_http::document::schemas::schema(
             json!({"type": "string", "minLength": 6, "maxLength": 30, "examples": ["123456"]}),
         )
     }

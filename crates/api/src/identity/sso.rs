@@ -10,7 +10,7 @@ use attestry_domain::text::{Email, Line};
 use attestry_http::answer::lists;
 use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::{Granted, SignedIn, Visitor};
 use attestry_http::request::form::Form;
 use attestry_http::request::json::Secret;

@@ -16,7 +16,7 @@ use attestry_domain::{JsonSchema as _, Time};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::{Granted, SignedIn};
 use attestry_http::request::json::{FromJson, Json as JsonValue, Secret, distinct};
 use attestry_http::request::path::PathId;

@@ -179,11 +179,7 @@ pub async fn verify(ctx: &Ctx, scope: &Scope, id: MailDomainId) -> Result<MailDo
 
 /// Looks up the record of a domain again, for the daily check. A name server that does not answer changes nothing.
 #[boxed]
-pub async fn check_again(
-    ctx: &Ctx,
-    organization: OrganizationId,
-    id: MailDomainId,
-) -> Result<(), Error> {
+pub async fn check_again(ctx: &Ctx, organization: OrganizationId, id: MailDomainId) -> Result<(), Error> {
     let scope = Scope::system(organization, "domain check");
     let domain = get(ctx, &scope, id).await?;
     match look_up(ctx, &domain).await {
