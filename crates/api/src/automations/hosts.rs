@@ -6,7 +6,7 @@ use attestry_domain::access::grant;
 use attestry_domain::automations::hosts::{AllowedHost, AllowedHosts};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::wire::Valid;

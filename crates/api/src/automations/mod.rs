@@ -12,7 +12,7 @@ use attestry_domain::{Parse, Time, Zone};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, schema_of};
+use attestry_http::document::schemas::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::{IdAt, ParentId};

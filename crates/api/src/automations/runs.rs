@@ -10,7 +10,7 @@ use attestry_domain::page::{After, Page};
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, schema_of};
+use attestry_http::document::schemas::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};

@@ -17,7 +17,7 @@ use attestry_domain::registers::links::Linking;
 use attestry_domain::registers::{Record, Wanted};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::schemas::{reference, schema};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query};

@@ -12,7 +12,7 @@ use attestry_domain::text::Name;
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::Argument;
 use attestry_http::request::json::{FromJson, Json as JsonValue};

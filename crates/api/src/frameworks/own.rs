@@ -14,7 +14,7 @@ use attestry_http::answer::lists;
 use attestry_http::answer::problem::{FieldProblem, Problem};
 use attestry_http::answer::tables::export::{Column, table};
 use attestry_http::answer::tables::{CSV, CSV_UTF8, text};
-use attestry_http::document::operations::{reference, schema, schema_of};
+use attestry_http::document::schemas::{reference, schema, schema_of};
 use attestry_http::request::bodies::{JSON, MediaType, Meter, media_type, must_be};
 use attestry_http::request::caller::{Granted, caller_of};
 use attestry_http::request::facts::{Argument, BodyLimit, Facts};

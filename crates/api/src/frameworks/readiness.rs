@@ -7,7 +7,7 @@ use attestry_domain::frameworks::controls::{Control, ControlReadiness, Missing, 
 use attestry_domain::id::{ControlId, FrameworkId, RequirementId};
 use attestry_domain::registers::Record;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, schema, schema_of};
+use attestry_http::document::schemas::{SchemaOf, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::ValidQuery;
 use attestry_http::state::Api;

@@ -15,7 +15,7 @@ use attestry_domain::tasks::{EvidenceStatus, Task, TaskStatus};
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::tables::export::{Column, Shape, all_rows, download};
 use attestry_http::answer::tables::{Cell, text};
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, NoQuery, Query, ValidQuery};
 use attestry_http::state::Api;

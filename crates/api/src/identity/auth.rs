@@ -13,7 +13,7 @@ use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod, Unmet};
 use attestry_domain::text::{Email, Line, Name, Password};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::{SESSION_COOKIE, SignedIn, Visitor, session_cookie};
 use attestry_http::request::json::Secret;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};

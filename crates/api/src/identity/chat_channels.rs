@@ -13,7 +13,7 @@ use attestry_domain::text::{Name, Parse};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, distinct, not_empty};
 use attestry_http::request::path::PathId;

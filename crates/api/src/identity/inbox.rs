@@ -9,7 +9,7 @@ use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::After;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::{FieldProblem, Problem};
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::Ids;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};

@@ -16,7 +16,7 @@ use attestry_domain::words::Department;
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::{Problem, in_one_line};
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::idempotency::WithoutSecret;
 use attestry_http::request::json::{Count, Items};

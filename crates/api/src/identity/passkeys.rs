@@ -7,7 +7,7 @@ use attestry_domain::Time;
 use attestry_domain::id::{PasskeyId, kind};
 use attestry_domain::identity::passkeys::{Passkey, PasskeyName};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::schemas::schema;
 use attestry_http::request::body_limits::MAX_BYTES;
 use attestry_http::request::caller::{SignedIn, Visitor};
 use attestry_http::request::json::{FromJson, Json as JsonValue, Secret};

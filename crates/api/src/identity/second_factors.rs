@@ -7,7 +7,7 @@ use attestry_domain::access::grant;
 use attestry_domain::id::{OrganizationId, kind};
 use attestry_domain::identity::sign_in::Mfa;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::{Granted, SignedIn};
 use attestry_http::request::idempotency::WithoutSecret;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
@@ -36,7 +36,7 @@ impl FromJson for CodeText {
     }
 
     fn schema() -> RefOr<Schema> {
-        attestry_http::document::operations::schema(
+        attestry_http::document::schemas::schema(
             json!({"type": "string", "minLength": 6, "maxLength": 30, "examples": ["123456"]}),
         )
     }

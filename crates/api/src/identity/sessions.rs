@@ -6,7 +6,7 @@ use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod};
 use attestry_domain::{JsonSchema as _, Time};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::SignedIn;
 use attestry_http::request::json::Secret;
 use attestry_http::request::path::PathId;

@@ -8,7 +8,7 @@ use attestry_domain::id::kind;
 use attestry_domain::identity::sign_in::{Mfa, SignInPolicy};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::Whole;
 use attestry_http::request::path::PathId;

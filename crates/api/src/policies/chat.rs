@@ -11,7 +11,7 @@ use attestry_domain::id::kind;
 use attestry_domain::text::Text;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::streams::{self, done};
-use attestry_http::document::operations::schema;
+use attestry_http::document::schemas::schema;
 use attestry_http::request::caller::GrantedForLong;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::PathId;

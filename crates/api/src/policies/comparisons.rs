@@ -7,7 +7,7 @@ use attestry_domain::content::{Block, Body, Content, MAX_NODES};
 use attestry_domain::id::kind;
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::problem::{FieldProblem, Problem};
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::schemas::{reference, schema};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::{ParentId, PathId};

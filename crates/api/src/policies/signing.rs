@@ -10,7 +10,7 @@ use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::policies::{Policy, PolicySignature};
 use attestry_http::answer::lists::{self, ById};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::schemas::{reference, schema};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::FromJson;
 use attestry_http::request::path::PathId;

@@ -11,7 +11,7 @@ use attestry_domain::words::Department;
 use attestry_domain::{Parse, Zone};
 use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::PathId;

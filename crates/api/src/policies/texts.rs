@@ -4,7 +4,7 @@ use attestry_domain::content::content_example;
 use attestry_domain::content::{Body, Content, markdown, nodes};
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::{FromQuery, Query};
 use serde_json::json;

@@ -13,7 +13,7 @@ use attestry_domain::programme::{OwnerRole, Owners};
 use attestry_domain::text::Parse;
 use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema;
+use attestry_http::document::schemas::schema;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, not_empty};
 use attestry_http::request::query::{NoQuery, ValidQuery};

@@ -7,7 +7,7 @@ use attestry_domain::registers::risks::{Risk, RiskCategory};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::PageView;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema, schema_of};
+use attestry_http::document::schemas::{reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, distinct};
 use attestry_http::request::query::{NoQuery, ValidQuery};

@@ -11,7 +11,7 @@ use attestry_domain::programme::planner::{Coverage, Decision, DecisionKind, HOUR
 use attestry_domain::programme::progress::{BurnUp, Counts, Item, ItemKind, ItemState, WeekItems};
 use attestry_domain::programme::scope::{LeftOut, Question, QuestionKind, questions};
 use attestry_domain::programme::{OwnerRole, Settings};
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;

@@ -7,7 +7,7 @@ use attestry_domain::page::Page;
 use attestry_domain::registers::links::Linking;
 use attestry_http::answer::problem::{FieldProblem, Problem};
 use attestry_http::answer::tables::export::Shape;
-use attestry_http::document::operations::{reference, schema};
+use attestry_http::document::schemas::{reference, schema};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::facts::{Argument, BodyLimit, Facts};
 use attestry_http::request::json::{FromJson, Ids, Json as JsonValue};

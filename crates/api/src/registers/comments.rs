@@ -13,7 +13,7 @@ use attestry_domain::registers::subjects::Commentable;
 use attestry_domain::text::Line;
 use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::{Granted, OwnName, must_be_own};
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};

@@ -3,7 +3,7 @@
 use attestry_app::registers::{self, StoredRating};
 use attestry_domain::registers::scales::{self, Impact, Likelihood, Matrix, score};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::ValidQuery;
 use attestry_http::state::Api;

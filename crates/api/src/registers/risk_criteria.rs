@@ -16,7 +16,7 @@ use attestry_domain::registers::scales::{Impact, Likelihood, Score};
 use attestry_domain::text::{LongText, Parse};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::path::PathId;

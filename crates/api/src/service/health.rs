@@ -4,7 +4,7 @@ use attestry_app::schema_status;
 use attestry_domain::Time;
 use attestry_domain::hash::hex;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::SchemaOf;
+use attestry_http::document::schemas::SchemaOf;
 use attestry_http::request::caller::Anyone;
 use attestry_http::request::query::{NoQuery, ValidQuery};
 use attestry_http::state::Api;

@@ -15,7 +15,7 @@ use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::tables::export::{Column, book, table};
 use attestry_http::answer::tables::{CSV_UTF8, Cell, XLSX, text};
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};

@@ -13,7 +13,7 @@ use attestry_domain::text::Text;
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{schema, schema_of};
+use attestry_http::document::schemas::{schema, schema_of};
 use attestry_http::request::caller::{Granted, must_be_same_organization};
 use attestry_http::request::json::FromJson;
 use attestry_http::request::path::PathId;

@@ -7,7 +7,7 @@ use attestry_domain::frameworks::{Requirement, shipped};
 use attestry_domain::id::{ControlId, MemberId, RequirementId, RiskId, SoaDocumentId, kind};
 use attestry_domain::soa::{Gap, SoaAnswer};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, schema_of};
+use attestry_http::document::schemas::{SchemaOf, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::{IdAt, PathId};
 use attestry_http::request::query::ValidQuery;

@@ -9,7 +9,7 @@ use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::soa::{
     AnswerSource, AnswerState, ImplementationStatus, SoaAnswer, SoaDocument, SoaStatus,
 };
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;

@@ -8,7 +8,7 @@ use attestry_domain::tasks::{Frequency, Task, templates as task_templates};
 use attestry_domain::words::Department;
 use attestry_http::answer::lists::{ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{reference, schema, schema_of};
+use attestry_http::document::schemas::{reference, schema, schema_of};
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::query::ValidQuery;

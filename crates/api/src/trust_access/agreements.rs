@@ -8,7 +8,7 @@ use attestry_domain::portals::trust_access::{NdaStatus, PrintableName};
 use attestry_domain::registers::attachments::FILE_LIMIT;
 use attestry_domain::text::Email;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::idempotency::WithoutSecret;
 use attestry_http::request::uploads::RawFile;

@@ -8,7 +8,7 @@ use attestry_domain::id::{AccessGrantId, VisitId, kind};
 use attestry_domain::portals::trust_access::{GrantSort, GrantStatus, VisitAction};
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};

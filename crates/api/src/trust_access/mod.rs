@@ -17,7 +17,7 @@ use attestry_domain::page::{PageRequest, Sort};
 use attestry_domain::portals::trust_access::{AccessGrant, GrantStatus};
 use attestry_domain::text::{LongText, Parse};
 use attestry_http::answer::lists;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::query::{FromQuery, Query};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use attestry_domain::portals::{
 use attestry_domain::text::{Email, LongText, Parse};
 use attestry_http::answer::downloads::download;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, schema_of};
+use attestry_http::document::schemas::{SchemaOf, schema_of};
 use attestry_http::request::bodies::JSON;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::json::Secret;

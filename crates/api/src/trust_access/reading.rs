@@ -9,7 +9,7 @@ use attestry_domain::policies::version::VersionNumber;
 use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_http::answer::downloads::download;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Guest;
 use attestry_http::request::path::PathId;
 use attestry_http::state::Api;

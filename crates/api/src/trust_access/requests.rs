@@ -12,7 +12,7 @@ use attestry_domain::portals::{Days, PortalDocument};
 use attestry_http::answer::conditions::Conditions;
 use attestry_http::answer::lists::{self, PageView};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::ValidQuery;

@@ -11,7 +11,7 @@ use attestry_domain::portals::{Certificate, CertificateFramework};
 use attestry_domain::registers::attachments::FILE_LIMIT;
 use attestry_domain::text::Parse;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::{SchemaOf, schema, schema_of};
+use attestry_http::document::schemas::{SchemaOf, schema, schema_of};
 use attestry_http::request::caller::{Granted, must_be_same_organization};
 use attestry_http::request::json::{FromJson, Json as JsonValue};
 use attestry_http::request::uploads::RawFile;

@@ -5,7 +5,7 @@ use attestry_domain::access::grant;
 use attestry_domain::portals::DomainName;
 use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::query::{FromQuery, Query, ValidQuery};
 use attestry_http::state::Api;

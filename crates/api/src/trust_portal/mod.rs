@@ -16,7 +16,7 @@ use attestry_domain::portals::{
 use attestry_domain::text::{Email, LongText};
 use attestry_http::answer::conditions::{Conditions, with_tag};
 use attestry_http::answer::problem::Problem;
-use attestry_http::document::operations::schema_of;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::json::{FromJson, Json as JsonValue, distinct};
 use attestry_http::request::wire::Valid;

@@ -20,7 +20,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-use crate::document::operations::{reference, schema, schema_of};
+use crate::document::schemas::{reference, schema, schema_of};
 use crate::request::query::{FromQuery, Query};
 
 pub const DEFAULT_LIMIT: u16 = 100;

@@ -12,7 +12,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::document::operations::{schema, schema_of};
+use crate::document::schemas::{schema, schema_of};
 
 /// The code, status, title and documented meaning of each error.
 pub const CODES: &[(&str, u16, &str, &str)] = &[

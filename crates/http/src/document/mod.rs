@@ -3,3 +3,4 @@
 pub mod listed;
 pub mod openapi;
 pub mod operations;
+pub mod schemas;

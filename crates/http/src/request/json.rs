@@ -14,7 +14,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::answer::problem::in_one_line;
-use crate::document::operations::{schema, schema_of};
+use crate::document::schemas::{schema, schema_of};
 use crate::request::wire::{Body, Fields};
 
 /// One value of a body, as a slice of the received bytes: a file of megabytes is not copied for validation.

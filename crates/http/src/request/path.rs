@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 
 use crate::answer::problem::Problem;
-use crate::document::operations::schema_of;
+use crate::document::schemas::schema_of;
 use crate::request::facts::{Argument, Facts, IdInPath};
 use crate::state::Api;
 

@@ -18,7 +18,8 @@ use utoipa::openapi::path::Parameter;
 use super::{CSV_UTF8, Cell, XLSX, harmless};
 use crate::answer::lists;
 use crate::answer::problem::Problem;
-use crate::document::operations::{capitalized, schema_of};
+use crate::document::operations::capitalized;
+use crate::document::schemas::schema_of;
 use crate::request::query::{FromQuery, Query};
 
 attestry_domain::words! {
