@@ -302,6 +302,13 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles(String);
 
+/// Reads a stored value without validating it.
+impl<'de> Deserialize<'de> for Roles {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
+    }
+}
+
 impl Roles {
     pub fn owner() -> Self {
         Self(Role::OWNER.to_owned())

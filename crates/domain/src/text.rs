@@ -153,7 +153,8 @@ impl JsonSchema for Password {
 
 /// An e-mail address as it was entered. Addresses that differ only in case belong to the same person: see
 /// [`Email::key`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
 pub struct Email(String);
 
 impl Email {

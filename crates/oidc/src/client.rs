@@ -9,6 +9,7 @@ use openidconnect::{
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::discovery::Http;
 use crate::{Failure, Oidc, Provider};
 
 /// The id and the secret of a client; none if it is public.
@@ -116,7 +117,7 @@ impl Oidc {
         verifier: &str,
     ) -> Result<Tokens, Failure> {
         let configured = provider.client(client)?;
-        let http = |request| self.send(request);
+        let http = Http(self.clone());
         let answered = configured
             .exchange_code(AuthorizationCode::new(code.to_owned()))
             .set_pkce_verifier(PkceCodeVerifier::new(verifier.to_owned()))

@@ -1,5 +1,7 @@
 //! The metadata and the keys of a provider.
 
+use std::pin::Pin;
+
 use attestry_domain::Parse;
 use attestry_domain::automations::hosts::{AllowedHost, AllowedHosts};
 use attestry_egress::{Refusal, Request};
@@ -10,7 +12,8 @@ use openidconnect::core::{
     CoreJwsSigningAlgorithm, CoreResponseMode, CoreResponseType, CoreSubjectIdentifierType,
 };
 use openidconnect::{
-    AdditionalProviderMetadata, DiscoveryError, HttpRequest, HttpResponse, IssuerUrl, ProviderMetadata,
+    AdditionalProviderMetadata, AsyncHttpClient, DiscoveryError, HttpRequest, HttpResponse, IssuerUrl,
+    ProviderMetadata,
 };
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -30,7 +33,7 @@ pub(crate) const ALGORITHMS: &[CoreJwsSigningAlgorithm] = &[
 
 /// Metadata that other specifications define.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-struct Extensions {
+pub(crate) struct Extensions {
     /// RFC 9207.
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
@@ -41,7 +44,7 @@ struct Extensions {
 
 impl AdditionalProviderMetadata for Extensions {}
 
-type Metadata = ProviderMetadata<
+pub(crate) type Metadata = ProviderMetadata<
     Extensions,
     CoreAuthDisplay,
     CoreClientAuthMethod,
@@ -175,6 +178,18 @@ fn hosts_of(url: &Url) -> Result<AllowedHosts, Refusal> {
         .map_err(|_| Refusal::Url)
 }
 
+/// The HTTP client of the protocol.
+pub(crate) struct Http(pub(crate) Oidc);
+
+impl<'c> AsyncHttpClient<'c> for Http {
+    type Error = Refusal;
+    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, Refusal>> + Send + 'c>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(self.0.send(request))
+    }
+}
+
 impl Oidc {
     /// Fetches a provider's metadata and keys. The issuer in the document may differ from the typed one by a slash at its
     /// end.
@@ -189,7 +204,7 @@ impl Oidc {
 
     pub(crate) async fn discover_exactly(&self, issuer: &str) -> Result<Provider, Failure> {
         let issuer = issuer_of(issuer, self.0.allow_private_networks)?;
-        let http = |request| self.send(request);
+        let http = Http(self.clone());
         let metadata = Metadata::discover_async(issuer, &http).await.map_err(failed)?;
         let provider = Provider { metadata };
         if provider.metadata.token_endpoint().is_none() {
@@ -203,7 +218,7 @@ impl Oidc {
     }
 
     pub(crate) async fn fetch_keys(&self, provider: &Provider) -> Result<CoreJsonWebKeySet, Failure> {
-        let http = |request| self.send(request);
+        let http = Http(self.clone());
         CoreJsonWebKeySet::fetch_async(provider.metadata.jwks_uri(), &http).await.map_err(failed)
     }
 

@@ -174,7 +174,7 @@ pub async fn in_organization(
         let (linked, enabled) = ctx
             .db
             .find(async move |t| {
-                Ok((sso::of_member(t, &scope, user).await?, sso::enabled(t, organization).await?))
+                Ok::<_, Error>((sso::of_member(t, &scope, user).await?, sso::enabled(t, organization).await?))
             })
             .await?;
         // A session by single sign-on learns nothing of organizations that it has nothing to do with.

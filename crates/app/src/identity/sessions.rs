@@ -40,7 +40,14 @@ pub(crate) struct SessionState {
     second_factor: Option<SecondFactor>,
     /// The connection that vouched for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) connection_id: Option<SsoConnectionId>,
+    connection_id: Option<SsoConnectionId>,
+}
+
+impl SessionState {
+    /// Names the connection that vouched for the user.
+    pub(crate) fn granted_by(self, connection: SsoConnectionId) -> Self {
+        Self { connection_id: Some(connection), ..self }
+    }
 }
 
 impl From<&Session> for SessionState {

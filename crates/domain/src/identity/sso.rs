@@ -39,7 +39,7 @@ pub struct GroupRole {
 }
 
 /// What a provider said of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderFacts {
     /// True if the token endpoint knows the client; `None` if it does not say.

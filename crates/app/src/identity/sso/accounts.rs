@@ -169,7 +169,7 @@ async fn finish(
         (_, None) => "session.created",
         _ => "session.granted",
     };
-    let state = SessionState { connection_id: Some(connection.id), ..SessionState::from(&session) };
+    let state = SessionState::from(&session).granted_by(connection.id);
     c.within(&own).record(action, "session", session.id, &state)?;
     if current.is_some() {
         return Ok(Outcome::Granted);
@@ -296,7 +296,7 @@ async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile
         return adopt(c, connection, profile, person).await;
     }
     if !connection.joins_members {
-        let cause = format!("{email} is not a member, and the connection adds nobody.");
+        let cause = format!("{} is not a member, and the connection adds nobody.", email.as_str());
         return Err(refuse("sso_not_a_member", cause));
     }
     join(c, connection, profile, email, account).await
