@@ -26,7 +26,7 @@ impl CertifiedProvider {
             .stderr(Stdio::null())
             .spawn()
             .expect("the provider starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let is_port = |line: &String| line.parse::<u16>().is_ok();
         let port = lines.map_while(Result::ok).find(is_port).expect("a port");
         Self { child, issuer: format!("http://127.0.0.1:{port}") }

@@ -464,7 +464,7 @@ async fn tenant(ctx: &Ctx, name: &str, email: &str) -> Tenant {
 }
 
 /// Merges one object over another.
-fn merged(mut base: Value, over: Value) -> Value {
+pub fn merged(mut base: Value, over: Value) -> Value {
     if let (Value::Object(base), Value::Object(over)) = (&mut base, over) {
         base.extend(over);
     }

@@ -12,7 +12,7 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPai
 use axum::extract::State as Shared;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
-use axum::{Form, Json, Router};
+use axum::{Json, Router};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, StatusCode, header};
@@ -262,11 +262,8 @@ fn client_of(headers: &HeaderMap) -> Option<(String, String)> {
     Some((plain(id)?, plain(secret)?))
 }
 
-async fn token(
-    Shared(own): Shared<IdentityProvider>,
-    headers: HeaderMap,
-    Form(form): Form<HashMap<String, String>>,
-) -> Response {
+async fn token(Shared(own): Shared<IdentityProvider>, headers: HeaderMap, body: String) -> Response {
+    let form = fields(&body);
     let mut state = own.state();
     if client_of(&headers) != Some((CLIENT.to_owned(), SECRET.to_owned())) {
         return refuse("invalid_client");

@@ -14,6 +14,7 @@ use crate::table::{read, read_with};
 
 statements! {
     CONFIRM = "UPDATE sessions SET confirmed_at = $2, second_factor = COALESCE($3, second_factor), last_seen_at = $2, longest_gap = 0 WHERE id = $1";
+    RENEWED = "UPDATE sessions SET last_seen_at = $2, longest_gap = 0 WHERE id = $1";
     TOUCH = "UPDATE sessions SET longest_gap = CASE WHEN $2 - last_seen_at > longest_gap THEN $2 - last_seen_at ELSE longest_gap END, last_seen_at = $2, expires_at = CASE WHEN $3 < created_at + $4 THEN $3 ELSE created_at + $4 END WHERE id = $1 AND last_seen_at < $2";
     DELETE = "DELETE FROM sessions WHERE id = $1 AND user_id = $2";
     DELETE_OF_USER = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
@@ -56,6 +57,11 @@ pub async fn confirm(
 ) -> Result<bool, Error> {
     let factor = Value::from(second_factor.map(SecondFactor::as_str));
     Ok(t.execute(CONFIRM, &[id(session), time(at), factor]).await? > 0)
+}
+
+/// Records that an identity provider vouched for the user of a session again.
+pub async fn renewed(t: &Tx<'_>, session: SessionId, at: Time) -> Result<(), Error> {
+    t.execute(RENEWED, &[id(session), time(at)]).await.map(|_| ())
 }
 
 /// Records a use of a session, which extends it up to its maximum age.

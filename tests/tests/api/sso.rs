@@ -121,23 +121,21 @@ async fn set_up_with<'a>(app: &'a TestApp, tenant: &Tenant, fields: Value) -> Si
     let call = app.call("POST", "/v1/organization/sso-connections").session(&owner, &tenant.organization);
     let made = call.json(&body).send().await.expect(201);
     app.mails().await;
-    SignOn { app, idp, organization: tenant.organization.clone(), owner, connection: id(&made) }
+    SignOn { app, idp, organization: tenant.organization.clone(), owner, connection: id(&made).to_owned() }
 }
 
 fn ada(email: &str) -> Value {
     json!({"sub": format!("sub of {email}"), "email": email, "name": "Ada"})
 }
 
-/// Signs a person of a verified domain in by a connection; returns where the browser is led to. `session`: another
-/// session of the browser.
+/// Signs a person of a verified domain in by a connection.
 pub(crate) async fn sign_in(
     app: &TestApp,
     tenant: &Tenant,
     idp: &IdentityProvider,
     connection: &str,
     email: &str,
-    session: Option<&str>,
-) -> String {
+) {
     // Other organizations of the same test may have proved the domain before.
     let (domain, own) =
         (email.split_once('@').expect("an address").1.to_owned(), tenant.organization.clone());
@@ -151,12 +149,9 @@ pub(crate) async fn sign_in(
     let browser = cookie(&reply, "attestry_sso").expect("a cookie");
     let location = reply.header("location").expect("a location");
     let back = idp.authorize(location, ada(email), app.ctx.now());
-    let mut cookies = format!("attestry_sso={browser}");
-    if let Some(session) = session {
-        cookies = format!("{cookies}; attestry_session={session}");
-    }
+    let cookies = format!("attestry_sso={browser}");
     let reply = app.call("GET", &back).header("cookie", &cookies).send().await;
-    reply.header("location").expect("a location").to_owned()
+    assert!(cookie(&reply, "attestry_session").is_some(), "{:?}", reply.header("location"));
 }
 
 impl SignOn<'_> {
@@ -529,7 +524,8 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
             "name": "Second", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET
         })),
     );
-    let second = id(&second.await.expect(201));
+    let second = second.await.expect(201);
+    let second = id(&second);
     let path = format!("/v1/organization/domains/{domain}");
     on.own("PATCH", &path, Some(json!({"connectionId": second}))).await.expect(200);
     on.sign_in(ada("eve@acme.example")).await.refused("sso_domain_not_verified");
@@ -693,7 +689,13 @@ async fn another_person_is_not_replaced_without_a_click(app: &TestApp) {
     assert_eq!(back.session, None);
     let ticket = back.location().strip_prefix("/sign-in?switch=").expect("a ticket").to_owned();
     on.people(&on.owner).await.expect(200);
-    let switch = || app.call("POST", "/v1/auth/sso/switch").json(&json!({"ticket": ticket})).send();
+    let stranger = app.call("POST", "/v1/auth/sso/switch").json(&json!({"ticket": ticket})).send().await;
+    stranger.problem(410, "ceremony_expired");
+    let cookies = format!("attestry_sso={browser}");
+    let switch = || {
+        let call = app.call("POST", "/v1/auth/sso/switch").header("cookie", &cookies);
+        call.json(&json!({"ticket": ticket})).send()
+    };
     let opened = switch().await.expect(200);
     assert_eq!(opened["user"]["email"], "eve@acme.example");
     on.people(opened["token"].as_str().expect("a token")).await.expect(200);

@@ -284,8 +284,9 @@ pub(crate) async fn switch_session(
     headers: HeaderMap,
     body: Valid<SwitchSession>,
 ) -> Result<Response, Problem> {
-    let ticket = body.0.ticket;
-    let (opened, _) = flow::switch(&api.ctx, ticket.as_str(), user_agent(&headers), visitor.0).await?;
+    let (ticket, browser) = (body.0.ticket, browser_of(&headers));
+    let (opened, _) =
+        flow::switch(&api.ctx, ticket.as_str(), browser, user_agent(&headers), visitor.0).await?;
     Ok(signed_in(&api, opened))
 }
 

@@ -208,7 +208,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "second_factor_mandatory",
         409,
         "Second factor mandatory",
-        "An organization of the account requires a second factor, and this is the last one.",
+        "The account needs a second factor: an organization requires one and this is the last, or the owner is to be exempt from single sign-on.",
     ),
     ("passkey_known", 409, "Passkey known", "The passkey is registered already."),
     ("too_many_passkeys", 409, "Too many passkeys", "An account has at most 20 passkeys."),

@@ -142,9 +142,16 @@ async fn finish(
         Some(session) => session.clone(),
         None => Session { user_id: user.id, ..opening.session.clone() },
     };
-    if current.is_none() {
-        sessions::insert(c.t, &session, &opening.token.hash).await?;
-        users::signed_in(c.t, user.id, c.now).await?;
+    match current {
+        None => {
+            sessions::insert(c.t, &session, &opening.token.hash).await?;
+            users::signed_in(c.t, user.id, c.now).await?;
+        }
+        // A session of one's own is confirmed by one's own credentials.
+        Some(session) if session.method == SignInMethod::Sso => {
+            sessions::renewed(c.t, session.id, c.now).await?;
+        }
+        Some(_) => {}
     }
     let grant = Grant {
         session: session.id,

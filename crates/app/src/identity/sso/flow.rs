@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::accounts::{self, Outcome};
-use super::{MISSING, client_secret, oidc, redirect_uri};
+use super::{CONNECTION, MISSING, client_secret, oidc, redirect_uri};
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
@@ -280,6 +280,8 @@ pub(crate) struct Vouched {
     pub(crate) config_version: i64,
     pub(crate) profile: Profile,
     pub(crate) next: String,
+    /// The hash of the browser's cookie.
+    pub(crate) browser: Hash,
 }
 
 /// The maximum number of bytes of an ID token that is kept for signing out.
@@ -306,14 +308,14 @@ pub async fn finish(
     if found.connection.config_version != state.config_version {
         return Err(refused("sso_expired", "The connection has changed since."));
     }
-    let browser = answer.browser.as_deref().map(|cookie| sha256(cookie.as_bytes()));
-    if !browser.is_some_and(|browser| same(&browser, &state.browser)) {
+    if !is_browser(answer.browser.as_deref(), &state.browser) {
         return Err(refused("sso_wrong_browser", "The browser is another one, or lost its cookie."));
     }
     if state.session.is_some() && current.as_ref().map(|session| session.id) != state.session {
         return Err(refused("sso_wrong_browser", "The session is another one."));
     }
     let (organization, own) = (found.connection.organization_id, found.connection.clone());
+    let user = current.as_ref().map(|session| session.user_id);
     let traced = trace(ctx, &found, &state, &answer, text).await;
     let mut seen = Seen::default();
     let settled = match traced {
@@ -342,22 +344,27 @@ pub async fn finish(
         role: seen.role,
     };
     let sign_in = recorded.id;
-    let tested = is_test && settled.is_ok();
-    let scope = Scope::visitor(organization, None, origin);
-    ctx.db
-        .write(async move |t| {
-            if tested {
-                sso::tested(t, &scope, connection, recorded.at).await?;
-            }
-            sso::record_sign_in(t, &scope, &recorded).await
-        })
-        .await
-        .map_err(Error::from)?;
+    let is_proved = is_test && settled.is_ok();
+    let scope = Scope::visitor(organization, user, origin);
+    ctx.change(&scope, async move |c| {
+        if is_proved && let Some(sealed) = sso::lock(c.t, c.scope, connection).await? {
+            let tested = SsoConnection { tested_at: Some(c.now), ..sealed.connection };
+            sso::tested(c.t, c.scope, connection, c.now).await?;
+            c.record("sso_connection.tested", CONNECTION, connection, &tested)?;
+        }
+        Ok(sso::record_sign_in(c.t, c.scope, &recorded).await?)
+    })
+    .await?;
     match settled {
         _ if is_test => Ok(Returned::Tested { connection, sign_in }),
         Ok(returned) => Ok(returned),
         Err(refused) => Err(refused),
     }
+}
+
+/// True if the cookie is the one of the browser that began.
+fn is_browser(cookie: Option<&str>, browser: &Hash) -> bool {
+    cookie.is_some_and(|cookie| same(&sha256(cookie.as_bytes()), browser))
 }
 
 /// What an attempt showed, for its record.
@@ -518,6 +525,7 @@ async fn settle(
         config_version: connection.config_version,
         profile,
         next: state.next.clone(),
+        browser: state.browser,
     };
     if state.purpose == Purpose::Test {
         accounts::rehearse(ctx, connection, &vouched).await?;
@@ -539,10 +547,14 @@ async fn settle(
 pub async fn switch(
     ctx: &Ctx,
     ticket: &str,
+    browser: Option<String>,
     user_agent: Option<String>,
     origin: Origin,
 ) -> Result<(SignedIn, String), Error> {
     let vouched: Vouched = tickets::read(ctx, SWITCH, ticket)?;
+    if !is_browser(browser.as_deref(), &vouched.browser) {
+        return Err(tickets::expired());
+    }
     let spent = ticket.to_owned();
     ctx.work(async move |work| tickets::redeem(work.t, &spent, work.now).await).await?;
     let next = vouched.next.clone();
