@@ -17,7 +17,7 @@ import {
 } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
-import { $api, api } from './api/client';
+import { $api } from './api/client';
 import { useUnread } from './api/inbox';
 import { useLive } from './api/live';
 import { chooseOrganization } from './api/organization';
@@ -25,11 +25,11 @@ import { useMe, useSession } from './api/session';
 import { Expiry } from './gate/Expiry';
 import { Reauthentication } from './gate/Reauthentication';
 import { ConnectionBar } from './parts/Connection';
-import { forgetDrafts } from './parts/drafts';
 import { KeySheet } from './parts/keys';
 import { usePaper } from './parts/print';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
+import { signOut } from './parts/signOut';
 import { undoLast } from './parts/undo';
 import { speakOnPages, t } from './texts';
 
@@ -133,12 +133,6 @@ export function Console() {
   usePaper();
   const palette = usePalette();
   useShortcuts({ '/': palette.open, 'Mod+z': undoLast }, { isEverywhere: true });
-
-  async function signOut() {
-    await api.POST('/v1/auth/logout').catch(() => undefined);
-    forgetDrafts();
-    location.assign('/sign-in');
-  }
 
   return (
     <Shell

@@ -40,12 +40,14 @@ const root = createRootRoute({
 });
 
 /** Pages for people who are not signed in. */
-const gate = <const P extends string>(path: P, name: 'SetUp' | 'SignIn' | 'Accept' | 'Forgot' | 'Reset' | 'Unsubscribe') =>
+type GatePage = 'SetUp' | 'SignIn' | 'Confirmed' | 'Accept' | 'Forgot' | 'Reset' | 'Unsubscribe';
+const gate = <const P extends string>(path: P, name: GatePage) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(() => import('./gate/pages'), name) });
 
 const gates = [
   gate('/setup', 'SetUp'),
   gate('/sign-in', 'SignIn'),
+  gate('/sign-in/confirmed', 'Confirmed'),
   gate('/accept-invitation', 'Accept'),
   gate('/forgot-password', 'Forgot'),
   gate('/reset-password', 'Reset'),

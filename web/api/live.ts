@@ -6,11 +6,14 @@ import { refetch } from './query';
 /** What was fetched from these paths changes with such an entity. */
 export const paths: Record<string, string[]> = {
   organization: ['/v1/organization', 'session'],
-  member: ['/v1/people', 'session'],
+  member: ['/v1/people', '/v1/organization/sign-in-policy', 'session'],
   user: ['/v1/people', 'session'],
   session: ['/v1/auth'],
   second_factor: ['/v1/auth', '/v1/people'],
   sign_in_policy: ['/v1/organization/sign-in-policy', '/v1/auth/security', 'session'],
+  mail_domain: ['/v1/organization/domains'],
+  sso_connection: ['/v1/organization/sso-connections'],
+  sso_identity: ['/v1/people', '/v1/auth'],
   'user-notifications': ['/v1/auth'],
   api_key: ['/v1/organization'],
   secret: ['/v1/organization'],

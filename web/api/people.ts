@@ -1,8 +1,12 @@
 import { useMemo } from 'react';
-import { $api, type Schemas } from './client';
+import { $api, api, type Schemas } from './client';
 import { useMe } from './session';
 
 export type Member = Schemas['Member'];
+
+/** Exempts an owner from single sign-on, or ends that. The session must have been confirmed. */
+export const exempt = (id: string, isExempt: boolean) =>
+  api.PATCH('/v1/people/{id}', { params: { path: { id } }, body: { isExempt } });
 
 /** Everybody of the organization by their id: names for owners, choices for assignees. */
 export function usePeople() {

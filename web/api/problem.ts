@@ -4,7 +4,7 @@ import type { components } from './schema';
 type Body = components['schemas']['Problem'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 /** The members of a problem that say how to go on. */
-type More = Pick<Body, 'challenge' | 'methods' | 'expiresAt' | 'reason' | 'organizationId'>;
+type More = Pick<Body, 'challenge' | 'methods' | 'expiresAt' | 'reason' | 'organizationId' | 'startUrl'>;
 
 /** A failure as the server tells it. */
 export class Problem extends Error {
@@ -72,7 +72,9 @@ export function sentence(message: string): string {
 
 /** The problem that a body describes, in the language of the console where it has words for the code. */
 export function problemIn(status: number, body: Body): Problem {
-  return new Problem(status, body.code, t.problems.codes[body.code] ?? body.detail, body.errors ?? [], body.requestId, body);
+  const { codes, causes } = t.problems;
+  const detail = causes[body.code]?.(body.detail) ?? codes[body.code] ?? body.detail;
+  return new Problem(status, body.code, detail, body.errors ?? [], body.requestId, body);
 }
 
 export async function problemOf(response: Response): Promise<Problem> {

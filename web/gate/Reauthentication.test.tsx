@@ -9,9 +9,9 @@ import { Reauthentication } from './Reauthentication';
 afterEach(() => vi.unstubAllGlobals());
 
 const ORGANIZATION = 'org_01jcqg3v5mefzr7d0a6w3k9x2b';
-const refusal = (reason: string, organizationId = ORGANIZATION) => ({
+const refusal = (reason: string, organizationId = ORGANIZATION, startUrl?: string) => ({
   status: 403,
-  body: { status: 403, code: 'reauthentication_required', detail: 'Again.', reason, organizationId },
+  body: { status: 403, code: 'reauthentication_required', detail: 'Again.', reason, organizationId, startUrl },
 });
 const session = (unmet: string | null) => ({
   body: {
@@ -28,7 +28,16 @@ test('a refused request is sent again, as it was, once the session has a second 
     '/v1/risks': () => (unmet ? refusal(unmet) : { body: { id: 'rsk_1' } }),
     '/v1/auth/confirm': ({ method }) => {
       if (method === 'POST') unmet = null;
-      return { body: { success: true, isConfirmed: false, confirmedUntil: null, methods: ['password'], needsCode: true } };
+      return {
+        body: {
+          success: true,
+          isConfirmed: false,
+          confirmedUntil: null,
+          methods: ['password'],
+          needsCode: true,
+          connections: [],
+        },
+      };
     },
     '/v1/auth/session': () => session(unmet),
   });
@@ -55,7 +64,7 @@ test('a new sign-in can lead to the next demand', async () => {
       unmet = 'mfa_enrolment';
       return { body: { token: 't', user: { id: 'usr_1' } } };
     },
-    '/v1/auth/security': () => ({ body: { arePasskeysAvailable: false } }),
+    '/v1/auth/security': () => ({ body: { arePasskeysAvailable: false, demands: [] } }),
     '/v1/auth/totp': () => ({ body: { secret: 'JBSWY3DP', uri: 'otpauth://totp/x', qr: ['101', '010', '111'], expiresAt: '' } }),
     '/v1/auth/totp/activate': () => {
       unmet = null;
@@ -83,4 +92,40 @@ test('a refusal of another organization is an error like any other', async () =>
   draw(<Reauthentication onSignOut={() => undefined} />);
   await expect(create()).rejects.toThrow(/asks you to sign in again/);
   expect(screen.queryByRole('dialog')).toBeNull();
+});
+
+test('where single sign-on is required the window of the provider opens over the page', async () => {
+  chooseOrganization(ORGANIZATION);
+  let unmet: string | null = 'sso_required';
+  const opened = { location: { replace: vi.fn() }, close: vi.fn() };
+  vi.stubGlobal(
+    'open',
+    vi.fn(() => opened),
+  );
+  answer({
+    '/v1/risks': () => (unmet ? refusal(unmet, ORGANIZATION, '/v1/auth/sso/idc_1/start') : { body: { id: 'rsk_1' } }),
+    '/v1/auth/confirm': () => ({
+      body: {
+        isConfirmed: false,
+        confirmedUntil: null,
+        methods: ['sso'],
+        needsCode: false,
+        connections: [{ id: 'idc_1', organizationId: ORGANIZATION, name: 'Acme' }],
+      },
+    }),
+    '/v1/auth/security': () => ({ body: { demands: [{ organizationId: ORGANIZATION, sso: 'required', isExempt: false }] } }),
+    '/v1/auth/session': () => session(unmet),
+  });
+  const { user } = draw(<Reauthentication onSignOut={() => undefined} />);
+  const created = create();
+  await user.click(await screen.findByRole('button', { name: 'Continue with Acme' }));
+  expect(screen.queryByLabelText(/Password/)).toBeNull();
+  await waitFor(() => expect(opened.location.replace).toHaveBeenCalledOnce());
+  const address = new URL(opened.location.replace.mock.calls[0]?.[0]);
+  expect(`${address.pathname}${address.search}`).toBe(
+    '/v1/auth/sso/idc_1/start?next=%2Fsign-in%2Fconfirmed&login_hint=ada%40example.com',
+  );
+  unmet = null;
+  expect((await created).data).toEqual({ id: 'rsk_1' });
+  expect(opened.close).toHaveBeenCalledOnce();
 });

@@ -1,16 +1,20 @@
 import { Button, Modal } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { meet, onDemand, type Reason } from '../api/demands';
+import { $api } from '../api/client';
+import { meet, onDemand, type Reason, ssoStart } from '../api/demands';
 import { chooseOrganization } from '../api/organization';
 import { words } from '../api/problem';
 import { queries } from '../api/query';
 import { current, sessionQuery, useMe, useSession } from '../api/session';
+import { offerQuery, type Start, startsOf, startUrlOf } from '../api/sso';
 import { useIdentity } from '../parts/identity';
 import { Enrol } from '../parts/security/Enrol';
 import { t } from '../texts';
 import { useEscapeBlock } from './escape';
 import css from './gate.module.css';
 import { SignInForm } from './SignInForm';
+import { SsoInWindow } from './Sso';
 
 /**
  * Covers the page when the organization demands more of the session: another sign-in, a second factor, or to enrol one.
@@ -36,7 +40,7 @@ export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
   const wasOpen = useRef(false);
   if (membership && !unmet) wasOpen.current = true;
   useEffect(() => {
-    if (unmet) void meet(unmet);
+    if (unmet) void meet({ reason: unmet });
   }, [unmet]);
 
   /** Goes on if nothing is left to demand. */
@@ -76,13 +80,50 @@ export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
 
 type WaysProps = { reason: Reason; onDone: () => Promise<unknown> };
 
+/** How single sign-on helps a session in the current organization; undefined while that is looked up. */
+function useSso(reason: Reason, email: string): { starts: Start[]; isOnly: boolean } | undefined {
+  const { membership } = useMe();
+  const { data: session } = useSession();
+  const startUrl = ssoStart.use();
+  const confirmation = $api.useQuery('get', '/v1/auth/confirm', {}, { retry: false });
+  const security = $api.useQuery('get', '/v1/auth/security', {}, { retry: false });
+  const offer = useQuery(offerQuery(email));
+  if (confirmation.isLoading || security.isLoading || offer.isLoading) return undefined;
+  const isHere = ({ organizationId }: { organizationId: string }) => organizationId === membership?.id;
+  const own = confirmation.data?.connections.filter(isHere) ?? [];
+  const named = own.map(({ id, name }) => ({ name, startUrl: startUrlOf(id) }));
+  const demand = security.data?.demands.find(isHere);
+  const isOnly = reason === 'sso_required' || (demand?.sso === 'required' && !demand.isExempt);
+  // The age of a session by other means counts from its own sign-in.
+  const doesHelp = isOnly || session?.method === 'sso';
+  return { starts: doesHelp ? startsOf(startUrl, named, offer.data) : [], isOnly };
+}
+
 /** The form that removes the reason. */
 function Ways({ reason, onDone }: WaysProps) {
   const { user } = useMe();
+  const email = user?.email ?? '';
+  const sso = useSso(reason, email);
   const [isSigningIn, setSigningIn] = useState(false);
   if (reason === 'mfa_enrolment') return <Enrol onDone={onDone} />;
   if (reason === 'mfa_required' && !isSigningIn) return <SecondFactor onDone={onDone} onSignIn={() => setSigningIn(true)} />;
-  return <SignInForm email={user?.email ?? ''} verb={t.expired.button} onSignedIn={onDone} />;
+  if (sso?.isOnly || reason === 'sso_required')
+    return sso && <BySso starts={sso.starts} email={email} reason={reason} onDone={onDone} />;
+  return <SignInForm email={email} reason={reason} starts={sso?.starts ?? []} verb={t.expired.button} onSignedIn={onDone} />;
+}
+
+type BySsoProps = WaysProps & { starts: Start[]; email: string };
+
+/** Signs in by the identity provider of the organization, where nothing else does. */
+function BySso({ starts, email, reason, onDone }: BySsoProps) {
+  if (starts.length === 0) return <p>{t.again.noStart}</p>;
+  return (
+    <div className={css.form}>
+      {starts.map((start) => (
+        <SsoInWindow key={start.startUrl} start={start} email={email} reason={reason} isMain onDone={onDone} />
+      ))}
+    </div>
+  );
 }
 
 /** Confirms with the second factor of the account, which the session then has. */

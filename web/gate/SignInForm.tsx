@@ -1,35 +1,57 @@
 import { Button, type ButtonProps, TextInput } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { api } from '../api/client';
+import type { Reason } from '../api/demands';
 import { hasPasskeys, offerPasskeys, type SignedIn, signInByPasskey } from '../api/passkeys';
 import { Problem } from '../api/problem';
+import { queries } from '../api/query';
+import { domainOf, lastStart, offerQuery, rememberStart, type Start } from '../api/sso';
 import { CodeInput } from '../parts/CodeInput';
 import { t } from '../texts';
 import { PasswordInput, useForm } from './frame';
 import css from './gate.module.css';
+import { leaveFor, SsoInWindow, SsoLink } from './Sso';
+import { useOffer } from './useOffer';
+import { waysOf } from './ways';
 
 type Methods = NonNullable<Problem['more']['methods']>;
 /** The second step of a sign-in. */
 type Challenge = { challenge: string; methods: Methods; expiresAt?: string };
+/** Who signed in, whichever the way. */
+type WhoSignedIn = Pick<SignedIn, 'user'>;
 
-type Props = {
-  /** The account, where it is known who signs in. */
-  email?: string;
+/** On the sign-in page, or over a page where it is known who signs in. */
+type Place =
+  | {
+      email?: undefined;
+      /** The page that single sign-on leads to. */
+      next: string;
+    }
+  | {
+      email: string;
+      /** Why the session does not do; none if it has ended. */
+      reason?: Reason;
+      /** The connections to sign in by, where the server named them. */
+      starts?: Start[];
+    };
+
+type Props = Place & {
   verb: string;
-  onSignedIn: (signedIn: SignedIn) => Promise<unknown>;
+  onSignedIn: (signedIn: WhoSignedIn) => Promise<unknown>;
   /** Called when the second step begins and ends. */
   onStep?: (step: 'password' | 'code') => void;
   below?: ReactNode;
 };
 
-/** Signs in by password, with a code where the account has an authenticator app, or by a passkey. */
-export function SignInForm({ email, verb, onSignedIn, onStep, below }: Props) {
+/** Signs in by single sign-on, by password, with a code where the account has an authenticator app, or by a passkey. */
+export function SignInForm({ verb, onSignedIn, onStep, below, ...place }: Props) {
+  const { email } = place;
   const [challenge, setChallenge] = useState<Challenge>();
   const [isDone, setDone] = useState(false);
   const isGate = email === undefined;
 
-  async function finish(signedIn: SignedIn) {
+  async function finish(signedIn: WhoSignedIn) {
     setDone(true);
     try {
       await onSignedIn(signedIn);
@@ -38,12 +60,17 @@ export function SignInForm({ email, verb, onSignedIn, onStep, below }: Props) {
       throw error;
     }
   }
+  /** Finishes a sign-in by credentials of the account. */
+  async function finishOwn(signedIn: WhoSignedIn) {
+    if (isGate) rememberStart(undefined);
+    await finish(signedIn);
+  }
 
   const form = useForm(['email', 'password'], async (values) => {
     const password = values.password ?? '';
     try {
       const { data } = await api.POST('/v1/auth/login', { body: { email: email ?? values.email ?? '', password } });
-      if (data) await finish(data);
+      if (data) await finishOwn(data);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'second_factor_required') throw error;
       const { challenge = '', methods = [], expiresAt } = error.more;
@@ -51,7 +78,14 @@ export function SignInForm({ email, verb, onSignedIn, onStep, below }: Props) {
       onStep?.('code');
     }
   });
-  const passkeys = usePasskeys({ isPaused: form.busy || challenge !== undefined || isDone, isAutofilled: isGate, finish, form });
+  const passkeys = usePasskeys({
+    isPaused: form.busy || challenge !== undefined || isDone,
+    isAutofilled: isGate,
+    finish: finishOwn,
+    form,
+  });
+  const typed = (email ?? form.values.email ?? '').trim();
+  const sso = useSso(place, typed);
 
   if (challenge)
     return (
@@ -59,7 +93,7 @@ export function SignInForm({ email, verb, onSignedIn, onStep, below }: Props) {
         challenge={challenge}
         size={isGate ? 'lg' : 'sm'}
         verb={verb}
-        finish={finish}
+        finish={finishOwn}
         onBack={(why) => {
           setChallenge(undefined);
           onStep?.('password');
@@ -68,35 +102,124 @@ export function SignInForm({ email, verb, onSignedIn, onStep, below }: Props) {
       />
     );
   const size = isGate ? 'lg' : 'sm';
+  const bySso = <SsoWays {...sso} place={place} typed={typed} onDone={finish} />;
   return (
     <form onSubmit={form.submit} className={css.form}>
-      {isGate && (
-        <TextInput
-          label={t.gate.email}
-          type="email"
-          autoComplete={hasPasskeys() ? 'username webauthn' : 'username'}
+      {sso.isFirst && bySso}
+      {place.email === undefined && (
+        <EmailInput {...form.field('email')} next={place.next} isOtherWay={sso.isOtherWay} onBlur={sso.lookUp} />
+      )}
+      {!sso.isFirst && bySso}
+      {!sso.isOnly && (
+        <PasswordInput
+          label={isGate ? t.gate.password : `${t.expired.password} (${email})`}
+          autoComplete="current-password"
           required
           withAsterisk={false}
-          autoFocus
-          {...form.field('email')}
+          data-autofocus={!isGate || undefined}
+          {...form.field('password')}
+          size={size}
         />
       )}
-      <PasswordInput
-        label={isGate ? t.gate.password : `${t.expired.password} (${email})`}
-        autoComplete="current-password"
-        required
-        withAsterisk={false}
-        data-autofocus={!isGate || undefined}
-        {...form.field('password')}
-        size={size}
-      />
       {form.problem}
-      <Button type="submit" size={size} loading={form.busy || isDone}>
-        {verb}
-      </Button>
-      {passkeys.isAvailable && <PasskeyButton size={size} loading={passkeys.isBusy} onClick={() => void passkeys.signIn()} />}
-      {below}
+      {sso.isOnly ? (
+        <button type="button" className="plain link" onClick={sso.chooseOtherWay}>
+          {t.gate.sso.otherWay}
+        </button>
+      ) : (
+        <>
+          <Button type="submit" size={size} loading={form.busy || isDone}>
+            {verb}
+          </Button>
+          {passkeys.isAvailable && <PasskeyButton size={size} loading={passkeys.isBusy} onClick={() => void passkeys.signIn()} />}
+        </>
+      )}
+      {!(isGate && sso.isOnly) && below}
     </form>
+  );
+}
+
+/** The connections that the form offers, and what they leave of the other ways. */
+function useSso(place: Place, typed: string) {
+  const named = place.email === undefined ? undefined : place.starts;
+  const { offer, lookUp } = useOffer(named ? '' : typed);
+  const [last] = useState(() => (place.email === undefined ? lastStart() : undefined));
+  const [isOtherWay, setOtherWay] = useState(false);
+  const { sso, isFirst, isOnly } = waysOf({ offer, last, isOtherWay });
+  const starts = named ?? (sso ? [sso] : []);
+  return { starts, isFirst, isOnly, isOtherWay, lookUp, chooseOtherWay: () => setOtherWay(true) };
+}
+
+type SsoProps = {
+  starts: Start[];
+  isOnly: boolean;
+  place: Place;
+  typed: string;
+  onDone: (signedIn: WhoSignedIn) => Promise<unknown>;
+};
+
+/** The connections, apart from the other ways. */
+function SsoWays({ starts, isOnly, place, typed, onDone }: SsoProps) {
+  const area = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // The field that had the focus may be gone.
+    if (isOnly && document.activeElement === document.body) area.current?.querySelector<HTMLElement>('a, button')?.focus();
+  }, [isOnly]);
+  if (starts.length === 0) return null;
+  return (
+    <div ref={area} className={css.sso}>
+      {isOnly && (
+        <p className="t2" role="status">
+          {t.gate.sso.required(starts[0]?.name ?? '')}
+        </p>
+      )}
+      {starts.map((start) =>
+        place.email === undefined ? (
+          <SsoLink key={start.startUrl} start={start} next={place.next} email={typed} isMain={isOnly} />
+        ) : (
+          <SsoInWindow
+            key={start.startUrl}
+            start={start}
+            email={place.email}
+            reason={place.reason}
+            isMain={isOnly}
+            onDone={onDone}
+          />
+        ),
+      )}
+      {!isOnly && <p className={css.or}>{t.gate.sso.or}</p>}
+    </div>
+  );
+}
+
+type EmailProps = ReturnType<ReturnType<typeof useForm>['field']> & {
+  next: string;
+  isOtherWay: boolean;
+  onBlur: () => void;
+};
+
+/** The address of the account. Enter goes on by single sign-on where nothing else signs in, or else to the password. */
+function EmailInput({ next, isOtherWay, ...field }: EmailProps) {
+  async function goOn(event: KeyboardEvent<HTMLInputElement>) {
+    const password = event.currentTarget.form?.elements.namedItem('password');
+    const isTyped = password instanceof HTMLInputElement && password.value !== '';
+    if (event.key !== 'Enter' || isTyped || !domainOf(field.value)) return;
+    event.preventDefault();
+    const offer = await queries.fetchQuery(offerQuery(field.value)).catch(() => null);
+    if (offer?.isRequired && !isOtherWay) return leaveFor(offer, next, field.value.trim());
+    if (password instanceof HTMLInputElement) password.focus();
+  }
+  return (
+    <TextInput
+      label={t.gate.email}
+      type="email"
+      autoComplete={hasPasskeys() ? 'username webauthn' : 'username'}
+      required
+      withAsterisk={false}
+      autoFocus
+      onKeyDown={(event) => void goOn(event)}
+      {...field}
+    />
   );
 }
 

@@ -11,8 +11,9 @@ import { useView } from '../parts/search';
 import { t } from '../texts';
 import { Done, Gate, PasswordInput, useForm } from './frame';
 import css from './gate.module.css';
+import { useVisitor } from './visitor';
 
-export { SignIn } from './SignIn';
+export { Confirmed, SignIn } from './SignIn';
 
 export function Forgot() {
   const [sent, setSent] = useState(false);
@@ -91,11 +92,7 @@ export function Accept() {
     queryFn: async () => (await api.GET('/v1/auth/invitation', { params: { query: { token } } })).data,
     retry: false,
   });
-  const session = useQuery({
-    queryKey: ['session', 'of the invited user'],
-    queryFn: async () => (await api.GET('/v1/auth/session').catch(() => ({ data: null }))).data ?? null,
-    retry: false,
-  });
+  const session = useVisitor();
   const form = useForm(['name', 'password', 'newPassword'], async ({ name, password, newPassword }) => {
     const body = { token, ...(name && { name }), ...(password && { password }), ...(newPassword && { newPassword }) };
     const { data } = await api.POST('/v1/auth/accept-invitation', { body });

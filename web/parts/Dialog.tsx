@@ -15,10 +15,12 @@ type Props = {
   /** The fields in it that show their own problems, and how they are told. */
   fields?: string[];
   onErrors?: (errors: Record<string, string>) => void;
-  /** What is signed or approved is so by a person: they confirm that it is them, by a passkey or the password. */
+  /** What is signed or approved is so by a person: they confirm that it is them. */
   withPassword?: boolean;
   /** They confirm that it is them unless they did within ten minutes. */
   withIdentity?: boolean;
+  /** It changes how the account signs in, so its own credentials confirm it. */
+  isOfAccount?: boolean;
   /** Over whatever covers the page. */
   isAbove?: boolean;
   children: ReactNode;
@@ -28,7 +30,8 @@ type Props = {
 export function Dialog({ title, verb, act, onClose, isReady = true, fields, onErrors, isAbove, children, ...needs }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const identity = useIdentity(needs.withPassword ? 'always' : needs.withIdentity ? 'unless confirmed' : 'never');
+  const need = needs.withPassword ? 'always' : needs.withIdentity ? 'unless confirmed' : 'never';
+  const identity = useIdentity(need, { isOfAccount: needs.isOfAccount });
 
   async function go() {
     setBusy(true);
@@ -80,7 +83,7 @@ export function Dialog({ title, verb, act, onClose, isReady = true, fields, onEr
             type="submit"
             loading={busy}
             disabled={!isReady || !identity.isReady}
-            data-autofocus={identity.isPasskey || undefined}
+            data-autofocus={identity.isByButton || undefined}
           >
             {verb}
           </Button>

@@ -12,6 +12,8 @@ type Question = {
   act: () => Promise<unknown>;
   /** The server demands that users have confirmed who they are within ten minutes. */
   withIdentity?: boolean;
+  /** It changes how the account signs in, so its own credentials confirm it. */
+  isOfAccount?: boolean;
   /** What it does can be taken back. */
   isSafe?: boolean;
 };
@@ -21,7 +23,7 @@ export function useConfirm() {
   const [question, setQuestion] = useState<Question>();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
-  const identity = useIdentity(question?.withIdentity ? 'unless confirmed' : 'never');
+  const identity = useIdentity(question?.withIdentity ? 'unless confirmed' : 'never', { isOfAccount: question?.isOfAccount });
   const close = () => {
     setQuestion(undefined);
     setProblem(undefined);
@@ -74,7 +76,7 @@ export function useConfirm() {
             color={question?.isSafe ? undefined : 'red'}
             loading={busy}
             disabled={!identity.isReady}
-            data-autofocus={!identity.isAsked || identity.isPasskey || undefined}
+            data-autofocus={!identity.isAsked || identity.isByButton || undefined}
           >
             {question?.verb}
           </Button>

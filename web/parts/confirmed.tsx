@@ -5,8 +5,13 @@ import { isUnconfirmed } from './identity';
 
 type Waiting = { act: () => Promise<unknown>; cancel: () => void };
 
+type Options = {
+  /** It changes how the account signs in, so its own credentials confirm it. */
+  isOfAccount?: boolean;
+};
+
 /** Sends a request that needs a confirmed session, and asks for the confirmation if the server does. */
-export function useConfirmed() {
+export function useConfirmed({ isOfAccount }: Options = {}) {
   const [waiting, setWaiting] = useState<Waiting>();
 
   /** The result of the request; undefined if the user gave up. */
@@ -26,6 +31,7 @@ export function useConfirmed() {
       title={t.security.confirmTitle}
       verb={t.security.confirm}
       withPassword
+      isOfAccount={isOfAccount}
       isAbove
       act={waiting.act}
       onClose={() => {

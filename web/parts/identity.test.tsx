@@ -1,8 +1,10 @@
 // @vitest-environment jsdom
 import { screen, waitFor } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
+import { chooseOrganization } from '../api/organization';
 import { useConfirm } from './confirm';
 import { Dialog } from './Dialog';
+import { confirmingConnections } from './identity';
 import { answer, draw } from './testing/render';
 
 afterEach(() => {
@@ -11,7 +13,7 @@ afterEach(() => {
 });
 
 const known = (methods: string[], more: object = {}) => ({
-  body: { isConfirmed: false, confirmedUntil: null, methods, needsCode: false, ...more },
+  body: { isConfirmed: false, confirmedUntil: null, methods, needsCode: false, connections: [], ...more },
 });
 const invalid = (field: string, message: string) => ({
   status: 400,
@@ -113,4 +115,49 @@ test('who has just confirmed is not asked again, until the server asks for it', 
   await user.type(await screen.findByLabelText('Your password'), 'secret{Enter}');
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
   expect(act).toHaveBeenCalledTimes(2);
+});
+
+const acme = { id: 'idc_1', organizationId: 'org_1', name: 'Acme' };
+const until = (minute: number) => new Date(Date.parse('2030-01-01T00:00:00.000Z') + minute * 60_000).toISOString();
+
+test('single sign-on confirms in a window: only a confirmation that is newer counts', async () => {
+  chooseOrganization('org_1');
+  const opened = { location: { replace: vi.fn() }, close: vi.fn() };
+  vi.stubGlobal(
+    'open',
+    vi.fn(() => opened),
+  );
+  let confirmedUntil = until(1);
+  const asked = answer({
+    '/v1/auth/confirm': () => known(['sso'], { isConfirmed: true, confirmedUntil, connections: [acme] }),
+    '/v1/auth/sso/idc_1/start-ticket': () => ({ body: { startUrl: 'http://localhost/v1/auth/sso/idc_1/start?ticket=t' } }),
+  });
+  const act = vi.fn(async () => undefined);
+  const { user } = draw(
+    <Dialog title="Sign?" verb="Sign" withPassword act={act} onClose={() => undefined}>
+      Text
+    </Dialog>,
+  );
+  expect(await screen.findByText(/You confirm by signing in with Acme/)).toBeTruthy();
+  await user.click(screen.getByRole('button', { name: 'Sign' }));
+  expect(await screen.findByText(/in the window that opened/)).toBeTruthy();
+  await waitFor(() => expect(asked.filter(({ method }) => method === 'GET').length).toBeGreaterThan(3));
+  expect(act).not.toHaveBeenCalled();
+  confirmedUntil = until(2);
+  await waitFor(() => expect(act).toHaveBeenCalledOnce());
+  const sent = asked.find(({ method }) => method === 'POST');
+  expect(JSON.parse(sent?.body ?? '')).toEqual({ purpose: 'confirm', next: '/sign-in/confirmed' });
+  expect(opened.close).toHaveBeenCalled();
+});
+
+test('a connection confirms in its own organization, and no change of an account with credentials of its own', () => {
+  chooseOrganization('org_1');
+  const own = { ...known(['password', 'sso'], { connections: [acme] }).body } as never;
+  expect(confirmingConnections(own, {})).toEqual([acme]);
+  expect(confirmingConnections(own, { isOfAccount: true })).toEqual([]);
+  expect(confirmingConnections(own, { isSecondFactor: true })).toEqual([]);
+  const none = { ...known(['sso'], { connections: [acme] }).body } as never;
+  expect(confirmingConnections(none, { isOfAccount: true })).toEqual([acme]);
+  chooseOrganization('org_2');
+  expect(confirmingConnections(none, {})).toEqual([]);
 });

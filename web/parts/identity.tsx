@@ -1,12 +1,15 @@
 import { PasswordInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { $api, api } from '../api/client';
+import { organization } from '../api/organization';
 import { confirmByPasskey, hasPasskeys, passkeyWords } from '../api/passkeys';
+import type { Answer } from '../api/paths';
 import { Problem } from '../api/problem';
 import { refetch } from '../api/query';
 import { t } from '../texts';
 import { CodeInput } from './CodeInput';
 import css from './Dialog.module.css';
+import { CLOSING_PAGE, useSsoWindow } from './ssoWindow';
 
 const PATH = '/v1/auth/confirm' as const;
 
@@ -16,28 +19,84 @@ export type Need = 'always' | 'unless confirmed' | 'never';
 type Options = {
   /** Only ways that give the session a second factor. */
   isSecondFactor?: boolean;
+  /** It changes how the account signs in: single sign-on confirms that only for accounts without credentials of their own. */
+  isOfAccount?: boolean;
 };
+
+type Confirmation = Answer<typeof PATH>;
+type Connection = Confirmation['connections'][number];
+/** A passkey, what is typed, or a connection to an identity provider. */
+type Way = 'passkey' | 'password' | Connection;
 
 export const isUnconfirmed = (error: unknown) => error instanceof Problem && error.code === 'confirmation_required';
 
-/** The part of a dialog in which users confirm that it is them: by a passkey, or by the password and a code. */
-export function useIdentity(need: Need, { isSecondFactor = false }: Options = {}) {
+/** The connections that can confirm the session in the current organization. */
+export function confirmingConnections(known: Confirmation | undefined, { isSecondFactor, isOfAccount }: Options): Connection[] {
+  const hasOwn = known?.methods.some((method) => method !== 'sso') ?? true;
+  if (!known || isSecondFactor || (isOfAccount && hasOwn)) return [];
+  return known.connections.filter(({ organizationId }) => organizationId === organization());
+}
+
+/** The time until which the session is confirmed, in milliseconds; 0 if it is not. */
+async function confirmedUntil(): Promise<number> {
+  const { data } = await api.GET(PATH);
+  return data?.confirmedUntil ? Date.parse(data.confirmedUntil) : 0;
+}
+
+/** A round trip that confirms the session anew: the confirmation then ends later than before. */
+function confirmation({ id }: Connection) {
+  let before = Number.POSITIVE_INFINITY;
+  return {
+    address: async () => {
+      before = Math.min(before, await confirmedUntil());
+      const { data } = await api.POST('/v1/auth/sso/{connectionId}/start-ticket', {
+        params: { path: { connectionId: id } },
+        body: { purpose: 'confirm', next: CLOSING_PAGE },
+      });
+      return data?.startUrl ?? '';
+    },
+    isDone: async () => (await confirmedUntil()) > before,
+  };
+}
+
+/** The part of a dialog in which users confirm that it is them: by a passkey, the password and a code, or single sign-on. */
+export function useIdentity(need: Need, options: Options = {}) {
+  const { isSecondFactor = false } = options;
   const known = $api.useQuery('get', PATH, {}, { enabled: need !== 'never', staleTime: 0, retry: false });
-  const [chosen, setChosen] = useState<'passkey' | 'password'>();
+  const [chosen, setChosen] = useState<Way>();
   const [isRefused, setRefused] = useState(false);
+  const [isAway, setAway] = useState(false);
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<string>();
+  const roundTrips = useSsoWindow();
 
-  const { methods, needsCode = false, isConfirmed, confirmedUntil } = known.data ?? {};
+  const { methods, needsCode = false, isConfirmed, confirmedUntil: until } = known.data ?? {};
   const hasPasskey = methods?.includes('passkey') === true && hasPasskeys();
-  const hasPassword = isSecondFactor ? needsCode : (methods?.includes('password') ?? true);
-  const way = chosen ?? (hasPasskey ? 'passkey' : 'password');
+  const hasPassword = methods?.includes('password') ?? true;
+  // An account without a password is confirmed with the code alone.
+  const isTypable = isSecondFactor ? needsCode : hasPassword || needsCode;
+  const connections = confirmingConnections(known.data, options);
+  const ways: Way[] = [...(hasPasskey ? ['passkey' as const] : []), ...(isTypable ? ['password' as const] : []), ...connections];
+  const way = chosen ?? ways[0] ?? 'password';
+  const isTyped = way === 'password';
   const withCode = needsCode || errors.code !== undefined;
-  const isFresh = isConfirmed === true && !!confirmedUntil && Date.parse(confirmedUntil) > Date.now();
+  const isFresh = isConfirmed === true && !!until && Date.parse(until) > Date.now();
   const isAsked = need === 'always' || (need === 'unless confirmed' && (isRefused || !isFresh));
   const isKnown = need === 'never' || !known.isPending;
+
+  async function confirmBy(way: Way): Promise<boolean> {
+    if (way === 'passkey') await confirmByPasskey();
+    else if (way === 'password') {
+      const body = { ...(hasPassword && { password }), ...(withCode && { code: code.replace(/\s/g, '') }) };
+      await api.POST(PATH, { body });
+    } else {
+      setAway(true);
+      return roundTrips.run(confirmation(way)).finally(() => setAway(false));
+    }
+    return true;
+  }
 
   /** Confirms the session; false if it was refused, which the fields then say. */
   async function confirm(): Promise<boolean> {
@@ -45,18 +104,19 @@ export function useIdentity(need: Need, { isSecondFactor = false }: Options = {}
     setErrors({});
     setProblem(undefined);
     try {
-      if (way === 'passkey') await confirmByPasskey();
-      else await api.POST(PATH, { body: { password, ...(withCode && { code: code.replace(/\s/g, '') }) } });
+      if (!(await confirmBy(way))) return false;
     } catch (error) {
       const isCode = error instanceof Problem && error.code === 'invalid_second_factor';
       const found = error instanceof Problem ? error.fields() : {};
       setErrors(isCode ? { code: error.message } : found);
-      if (!isCode && !found.password && !found.code) setProblem(passkeyWords(error));
+      const isAtField = (hasPassword && found.password) || found.code;
+      if (!isCode && !isAtField) setProblem(passkeyWords(error));
       return false;
     }
     setRefused(false);
     // The session now has a second factor.
-    void refetch(PATH, ...(way === 'passkey' || withCode ? ['/v1/auth/sessions', 'session'] : []));
+    const hasFactor = way === 'passkey' || (isTyped && withCode);
+    void refetch(PATH, ...(hasFactor ? ['/v1/auth/sessions', 'session'] : []));
     return true;
   }
 
@@ -68,6 +128,7 @@ export function useIdentity(need: Need, { isSecondFactor = false }: Options = {}
   }
 
   function reset() {
+    roundTrips.stop();
     setChosen(undefined);
     setRefused(false);
     setPassword('');
@@ -76,37 +137,55 @@ export function useIdentity(need: Need, { isSecondFactor = false }: Options = {}
     setProblem(undefined);
   }
 
-  const other = (next: typeof way, label: string) => (
-    <button type="button" className="plain link" onClick={() => setChosen(next)}>
+  const link = (label: string, act: () => void) => (
+    <button key={label} type="button" className="plain link" onClick={act}>
       {label}
     </button>
   );
-  const byPasskey = (
+  const labelOf = (way: Way) => {
+    if (way === 'passkey') return t.security.usePasskey;
+    if (way === 'password') return hasPassword ? t.security.usePassword : t.security.useCode;
+    return t.security.sso.use(way.name);
+  };
+  const isSame = (one: Way, other: Way) =>
+    typeof one === 'string' || typeof other === 'string' ? one === other : one.id === other.id;
+  const others = ways.filter((one) => !isSame(one, way)).map((one) => link(labelOf(one), () => setChosen(one)));
+  const again = () => void roundTrips.again().catch((error) => setProblem(passkeyWords(error)));
+
+  const typed = (
     <>
-      <p className="t2">{t.security.byPasskey}</p>
-      {hasPassword && other('password', t.security.usePassword)}
+      {hasPassword && (
+        <PasswordInput
+          label={t.dialog.password}
+          description={t.dialog.passwordHelp}
+          value={password}
+          error={errors.password}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          data-autofocus
+          autoFocus={chosen === 'password' || isSecondFactor}
+        />
+      )}
+      {withCode && (
+        <CodeInput
+          value={code}
+          error={errors.code}
+          data-autofocus={!hasPassword || undefined}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+      )}
     </>
   );
-  const byPassword = (
-    <>
-      <PasswordInput
-        label={t.dialog.password}
-        description={t.dialog.passwordHelp}
-        value={password}
-        error={errors.password}
-        autoComplete="current-password"
-        visibilityToggleButtonProps={{ 'aria-label': t.gate.showPassword }}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        data-autofocus
-        autoFocus={chosen === 'password' || isSecondFactor}
-      />
-      {withCode && <CodeInput value={code} error={errors.code} onChange={(event) => setCode(event.currentTarget.value)} />}
-      {hasPasskey && other('passkey', t.security.usePasskey)}
-    </>
+  const pressed = (way: Exclude<Way, 'password'>) => (
+    <p className="t2" role="status">
+      {way === 'passkey' ? t.security.byPasskey : isAway ? t.security.sso.away(way.name) : t.security.sso.by(way.name)}
+    </p>
   );
   const fields: ReactNode = isAsked && (
     <>
-      {way === 'passkey' ? byPasskey : byPassword}
+      {way === 'password' ? typed : pressed(way)}
+      {isAway ? link(t.security.sso.again, again) : others}
       {problem && (
         <p role="alert" className={css.problem}>
           {problem}
@@ -123,10 +202,11 @@ export function useIdentity(need: Need, { isSecondFactor = false }: Options = {}
     isKnown,
     isAsked,
     /** Everything is typed that the chosen way needs. */
-    isReady: !isAsked || way === 'passkey' || (password !== '' && (!withCode || code.trim() !== '')),
+    isReady: !isAsked || !isTyped || ((!hasPassword || password !== '') && (!withCode || code.trim() !== '')),
     /** There is a way that users can take in this browser. */
-    isPossible: hasPasskey || hasPassword,
+    isPossible: ways.length > 0,
     needsCode,
-    isPasskey: isAsked && way === 'passkey',
+    /** The chosen way needs the button alone. */
+    isByButton: isAsked && !isTyped,
   };
 }

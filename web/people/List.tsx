@@ -150,6 +150,7 @@ function columns(me: string | undefined): Column<Row>[] {
           <span className="clip">{row.user.name}</span>
           {row.id === me && <span className="t3">({t.people.you})</span>}
           {isWithoutFactor(row) && <NoFactor />}
+          {row.isExempt && <Exempt />}
         </span>
       ),
     },
@@ -230,11 +231,13 @@ const phone = (row: Row): PhoneLine => ({
       </span>
       <StatusPill {...states()[stateOf(row)]} />
       {isWithoutFactor(row) && <NoFactor />}
+      {row.isExempt && <Exempt />}
     </>
   ),
 });
 
 const NoFactor = () => <span className={css.badge}>{t.people.noFactor}</span>;
+const Exempt = () => <span className={css.badge}>{t.people.isExempt}</span>;
 
 /** Changes everybody who is selected; tells how many could not be changed, and why. */
 function Bulk({ ids, onDone }: { ids: string[]; onDone: () => void }) {

@@ -1,9 +1,17 @@
 import { Button } from '@mantine/core';
-import { IconLogout, IconMailForward, IconPencil, IconShieldOff, IconUserCheck, IconUserOff } from '@tabler/icons-react';
+import {
+  IconLifebuoy,
+  IconLogout,
+  IconMailForward,
+  IconPencil,
+  IconShieldOff,
+  IconUserCheck,
+  IconUserOff,
+} from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client';
-import type { Member as Row } from '../api/people';
+import { exempt, type Member as Row } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
@@ -20,6 +28,7 @@ import { toast } from '../parts/toast';
 import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { Deactivation } from './Deactivation';
+import { Identities } from './Identities';
 import { deactivate, invite, isOwner, resetFactor, roleWords, signOut, stateOf, states } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
@@ -55,6 +64,7 @@ export function Member({ id, onClose, onStep }: Props) {
     >
       <Unsaved edits={edits} labels={t.people.fields} read={reading} />
       <Entry member={member} save={save} />
+      {can('identity:read') && <Identities member={member} />}
       <Acts member={member} />
       {can('audit-log:read') && <Past id={id} name={member.user.name} />}
     </Drawer>
@@ -97,6 +107,11 @@ export function Entry({ member, save }: { member: Row; save?: Save }) {
       <Field name="hasSecondFactor" label={fields.hasSecondFactor} kind="text" value={null}>
         {member.hasSecondFactor ? t.people.factor.true : t.people.factor.false}
       </Field>
+      {member.isExempt && (
+        <Field name="isExempt" label={fields.isExempt} kind="text" value={null}>
+          {t.filters.yes}
+        </Field>
+      )}
       <Field name="lastLogin" label={fields.lastLogin} kind="text" value={null}>
         {member.user.lastLogin ? moment(member.user.lastLogin) : t.people.never}
       </Field>
@@ -242,6 +257,9 @@ function Acts({ member }: { member: Row }) {
           {t.people.resetFactor}
         </Button>
       )}
+      {state === 'active' && isOwner(member) && can('owner:manage') && (member.isExempt || member.hasSecondFactor) && (
+        <Exemption member={member} onDone={ended} />
+      )}
       {state === 'deactivated' && can('member:update') && (
         <Button variant="default" leftSection={<IconUserCheck size={16} stroke={1.6} />} onClick={() => void bringBack()}>
           {t.people.bringBack}
@@ -269,6 +287,30 @@ function Acts({ member }: { member: Row }) {
       )}
       {dialog}
     </div>
+  );
+}
+
+/** Exempts an owner from single sign-on, or ends that. */
+function Exemption({ member, onDone }: { member: Row; onDone: (said: string) => Promise<unknown> }) {
+  const { ask, dialog } = useConfirm();
+  const { name } = member.user;
+  const texts = t.people;
+  const question = member.isExempt
+    ? { title: texts.endExemptionAsk(name), text: texts.endExemptionText, verb: texts.endExemption }
+    : { title: texts.exemptAsk(name), text: texts.exemptText, verb: texts.exempt, isSafe: true };
+  const said = member.isExempt ? texts.exemptionEnded(name) : texts.exempted(name);
+  const act = () => exempt(member.id, !member.isExempt).then(() => onDone(said));
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconLifebuoy size={16} stroke={1.6} />}
+        onClick={() => ask({ ...question, withIdentity: true, act })}
+      >
+        {question.verb}
+      </Button>
+      {dialog}
+    </>
   );
 }
 

@@ -34,7 +34,7 @@ function server(row: object, accept: () => { status?: number; body: unknown } = 
     '/v1/risk-criteria': () => ({
       body: { likelihood: [], impact: [], appetite: 9, acceptanceMonths: 6, updatedAt: null },
     }),
-    '/v1/auth/confirm': () => ({ body: {} }),
+    '/v1/auth/confirm': () => ({ body: { methods: ['password'], needsCode: false, connections: [] } }),
   });
 }
 

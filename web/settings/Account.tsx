@@ -1,4 +1,5 @@
 import { Checkbox, PasswordInput, SegmentedControl, useMantineColorScheme } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { $api, api, type Schemas } from '../api/client';
 import { words } from '../api/problem';
@@ -130,6 +131,20 @@ function Notices() {
 }
 
 function Password() {
+  const security = $api.useQuery('get', '/v1/auth/security');
+  const texts = t.settings.account;
+  if (security.data && !security.data.password.isSet)
+    return (
+      <Section title={texts.password} lead={texts.noPassword}>
+        <Link to="/forgot-password" className="link">
+          {texts.setPassword}
+        </Link>
+      </Section>
+    );
+  return <ChangePassword />;
+}
+
+function ChangePassword() {
   const texts = t.settings.account;
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');

@@ -25,6 +25,7 @@ import { type AppSecret, AppSetup, createAppSecret } from '../parts/security/App
 import { RecoveryCodes } from '../parts/security/RecoveryCodes';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
+import { Identities } from './Identities';
 import { Fetched, Head, Section } from './Section';
 import css from './settings.module.css';
 
@@ -54,12 +55,14 @@ export function Security() {
         </Fetched>
       </Section>
       <Passkeys state={security.data} error={security.error} onRetry={() => void security.refetch()} />
+      {security.data && <Identities identities={security.data.identities} />}
     </>
   );
 }
 
-function demandWords({ organizationName, mfa, mfaFrom }: Demand): string {
+function demandWords({ organizationName, mfa, mfaFrom, sso, isExempt }: Demand): string {
   const texts = t.settings.security.demands;
+  if (sso === 'required') return isExempt ? texts.exempt(organizationName) : texts.sso(organizationName);
   if (mfa === 'optional') return texts.optional(organizationName);
   const isLater = mfaFrom !== null && Date.parse(mfaFrom) > Date.now();
   return isLater ? texts.from(organizationName, day(new Date(mfaFrom))) : texts.now(organizationName);
@@ -73,7 +76,7 @@ function Demands({ state: { demands, totp, passkeys } }: { state: State }) {
       {demands.map((demand) => (
         <li key={demand.organizationId}>
           {demandWords(demand)}{' '}
-          {demand.mfa === 'required' && !hasFactor && (
+          {(demand.sso === 'required' ? demand.isExempt : demand.mfa === 'required') && !hasFactor && (
             <StatusPill label={t.settings.security.missing} tone="warn" shape="alert" />
           )}
         </li>
@@ -83,7 +86,7 @@ function Demands({ state: { demands, totp, passkeys } }: { state: State }) {
 }
 
 function App({ totp: { isActive, since } }: { totp: State['totp'] }) {
-  const { run, dialog: confirmation } = useConfirmed();
+  const { run, dialog: confirmation } = useConfirmed({ isOfAccount: true });
   const { ask, dialog } = useConfirm();
   const [secret, setSecret] = useState<AppSecret>();
   // The recovery codes are shown once: they are left by a button, not by a stray click.
@@ -126,7 +129,14 @@ function App({ totp: { isActive, since } }: { totp: State['totp'] }) {
         <Button
           variant="default"
           onClick={() =>
-            ask({ title: texts.removeAsk, text: texts.removeText, verb: texts.remove, withIdentity: true, act: remove })
+            ask({
+              title: texts.removeAsk,
+              text: texts.removeText,
+              verb: texts.remove,
+              withIdentity: true,
+              isOfAccount: true,
+              act: remove,
+            })
           }
         >
           {texts.remove}
@@ -191,7 +201,15 @@ function Codes({ state: { totp, recoveryCodes } }: { state: State }) {
         <Button
           variant="default"
           onClick={() =>
-            ask({ title: texts.renewAsk, text: texts.renewText, verb: texts.renew, withIdentity: true, isSafe: true, act: renew })
+            ask({
+              title: texts.renewAsk,
+              text: texts.renewText,
+              verb: texts.renew,
+              withIdentity: true,
+              isOfAccount: true,
+              isSafe: true,
+              act: renew,
+            })
           }
         >
           {texts.renew}
@@ -309,6 +327,7 @@ function Line({ passkey: { id, name, createdAt, lastUsedAt, isSynced } }: { pass
               text: texts.removePasskeyText,
               verb: t.actions.remove,
               withIdentity: true,
+              isOfAccount: true,
               act: remove,
             })
           }
@@ -380,6 +399,7 @@ function Add({ onClose }: { onClose: () => void }) {
       title={t.security.passkeys.add}
       verb={t.security.passkeys.add}
       withIdentity
+      isOfAccount
       fields={['name']}
       onErrors={setErrors}
       act={act}

@@ -5,6 +5,7 @@ import { refetch } from '../api/query';
 import { browser } from '../parts/browser';
 import { moment } from '../parts/format';
 import { StatusPill } from '../parts/StatusPill';
+import { signOut } from '../parts/signOut';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { Fetched, Head, Section } from './Section';
@@ -28,11 +29,6 @@ export function Sessions() {
     } finally {
       await refetch(PATH);
     }
-  }
-
-  async function signOut() {
-    await api.POST('/v1/auth/logout').catch(() => undefined);
-    location.assign('/sign-in');
   }
 
   return (

@@ -12,14 +12,14 @@ import { Keys } from './Keys';
 import { Organization } from './Organization';
 import { RiskCriteria } from './RiskCriteria';
 import { Secrets } from './Secrets';
-import { SignInPolicy } from './SignInPolicy';
+import { SignIn } from './SignIn';
 import { NEEDS, type Section } from './sections';
 import css from './settings.module.css';
 
 /** What there is to set, and what one must be allowed to see it. */
 const SECTIONS: { name: Section; page: ComponentType }[] = [
   { name: 'organization', page: Organization },
-  { name: 'security', page: SignInPolicy },
+  { name: 'security', page: SignIn },
   { name: 'criteria', page: RiskCriteria },
   { name: 'keys', page: Keys },
   { name: 'secrets', page: Secrets },

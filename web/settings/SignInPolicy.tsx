@@ -1,8 +1,7 @@
-import { Checkbox, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Checkbox, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../api/client';
+import { usePeople } from '../api/people';
 import { Problem } from '../api/problem';
 import { refetch } from '../api/query';
 import type { Versioned } from '../api/records';
@@ -12,57 +11,26 @@ import { Dialog } from '../parts/Dialog';
 import { useDraft } from '../parts/drafts';
 import { Field } from '../parts/Field';
 import { day, moment } from '../parts/format';
-import { StatusPill } from '../parts/StatusPill';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { FormBody, useForm } from './form';
 import { bodyOf, holdsFrom, type Policy, problemsOf, type Typed, typedOf } from './policy';
-import { Fetched, Section } from './Section';
+import { fetchPolicy, POLICY } from './queries';
+import { Section } from './Section';
 import css from './settings.module.css';
+import { affectedBy, type Connection, type MailDomain, missingFor } from './sso';
 
-const PATH = '/v1/organization/sign-in-policy' as const;
-const FIELDS = ['mfa', 'graceDays', 'idleMinutes', 'maxHours'];
+const FIELDS = ['sso', 'ssoMfa', 'ssoMaxHours', 'mfa', 'graceDays', 'idleMinutes', 'maxHours'];
 
-async function fetchPolicy(): Promise<Versioned<Policy>> {
-  const { data, response } = await api.GET(PATH);
-  return { data: data as Policy, version: response.headers.get('ETag') };
-}
+type Props = { known: Versioned<Policy>; connections: Connection[]; domains: MailDomain[] };
 
 /** The organization's demands on its members' sign-ins. */
-export function SignInPolicy() {
+export function SignInPolicy(props: Props) {
   const { can } = useMe();
-  const policy = useQuery({ queryKey: ['policy', PATH], queryFn: fetchPolicy });
   return (
-    <Section title={t.settings.sections.security} lead={t.settings.policy.lead}>
-      <Fetched of={policy}>
-        {(known) => (
-          <>
-            <Without count={known.data.membersWithoutSecondFactor} />
-            {can('identity:update') ? <Form known={known} /> : <Shown of={known.data} />}
-          </>
-        )}
-      </Fetched>
+    <Section title={t.settings.policy.title}>
+      {can('identity:update') ? <Form {...props} /> : <Shown of={props.known.data} />}
     </Section>
-  );
-}
-
-/** The number of members who sign in with a password alone. */
-function Without({ count }: { count: number }) {
-  const { can } = useMe();
-  const texts = t.settings.policy;
-  return (
-    <p className={css.bar}>
-      {count === 0 ? (
-        <StatusPill label={texts.everyone} tone="ok" shape="check" />
-      ) : (
-        <StatusPill label={texts.without(count)} tone="warn" shape="alert" />
-      )}
-      {count > 0 && can('member:read') && (
-        <Link to="/people" search={{ hasSecondFactor: 'false' } as never} className="link">
-          {texts.show}
-        </Link>
-      )}
-    </p>
   );
 }
 
@@ -79,6 +47,15 @@ function Shown({ of: policy }: { of: Policy }) {
   const texts = t.settings.policy;
   return (
     <dl>
+      <Field name="sso" label={texts.sso} kind="text" value={null}>
+        {policy.sso === 'required' ? texts.ssoRequired : texts.ssoOptional}
+      </Field>
+      <Field name="ssoMfa" label={texts.ssoMfa} kind="text" value={null}>
+        {texts.ssoMfas[policy.ssoMfa]}
+      </Field>
+      <Field name="ssoMaxHours" label={texts.ssoAge} kind="text" value={null}>
+        {texts.hours(policy.ssoMaxHours)}
+      </Field>
       <Field name="mfa" label={texts.factor} kind="text" value={null}>
         {policy.mfa === 'required' ? texts.required : texts.optional}
         {policy.mfaFrom && <span className={css.answer}>{holdsWords(policy.mfaFrom)}</span>}
@@ -96,32 +73,35 @@ function Shown({ of: policy }: { of: Policy }) {
   );
 }
 
-function Form({ known }: { known: Versioned<Policy> }) {
+function Form({ known, connections, domains }: Props) {
   const texts = t.settings.policy;
   const [draft, setDraft, discard] = useDraft<Typed | null>('sign-in-policy', null);
   const [isAsking, setAsking] = useState(false);
   const { run, dialog } = useConfirmed();
-  const typed = draft ?? typedOf(known.data, known.version);
+  // A draft may be older than some of the fields.
+  const typed = { ...typedOf(known.data, known.version), ...draft };
   const set = (patch: Partial<Typed>) => setDraft({ ...typed, ...patch });
   const from = holdsFrom(known.data, typed);
+  const isSsoNew = typed.isSsoRequired && known.data.sso === 'optional';
+  const missing = known.data.sso === 'optional' ? missingFor(connections, known.data.exemptMembers) : [];
 
   async function save() {
     try {
       const header = typed.version ? { 'If-Match': typed.version } : {};
-      await api.PATCH(PATH, { params: { header }, body: bodyOf(typed) });
+      await api.PATCH(POLICY, { params: { header }, body: bodyOf(typed) });
     } catch (problem) {
       if (!(problem instanceof Problem && problem.isConflict)) throw problem;
       set({ version: (await fetchPolicy()).version });
       throw new Error(texts.conflict);
     }
-    await refetch(PATH, '/v1/auth/security', 'session');
+    await refetch(POLICY, '/v1/auth/security', 'session');
     discard();
     toast(texts.saved);
   }
   const form = useForm(FIELDS, async () => {
     const problems = problemsOf(typed);
     if (Object.keys(problems).length > 0) return form.setErrors(problems);
-    if (typed.isRequired) return setAsking(true);
+    if (typed.isRequired || isSsoNew) return setAsking(true);
     await run(save);
   });
   // Problems of fields are shown by the fields, which the question covers.
@@ -140,6 +120,37 @@ function Form({ known }: { known: Versioned<Policy> }) {
         isReady={draft !== null}
         cancel={draft === null ? undefined : { label: t.drafts.discard, onClick: discard }}
       >
+        <fieldset className={css.steps}>
+          <legend>{texts.sso}</legend>
+          <Checkbox
+            label={texts.requireSso}
+            description={[texts.requireSsoHelp, ...missing].join(' ')}
+            checked={typed.isSsoRequired}
+            disabled={missing.length > 0 && !typed.isSsoRequired}
+            error={form.errors.sso}
+            onChange={(event) => set({ isSsoRequired: event.currentTarget.checked })}
+          />
+          <Select
+            label={texts.ssoMfa}
+            description={texts.ssoMfaHelp}
+            data={Object.entries(texts.ssoMfas).map(([value, label]) => ({ value, label }))}
+            value={typed.ssoMfa}
+            error={form.errors.ssoMfa}
+            allowDeselect={false}
+            onChange={(next) => next && set({ ssoMfa: next as Typed['ssoMfa'] })}
+          />
+          <TextInput
+            type="number"
+            inputMode="numeric"
+            min={1}
+            max={720}
+            label={texts.ssoAge}
+            description={texts.ssoAgeHelp}
+            value={typed.ssoMaxHours}
+            error={form.errors.ssoMaxHours}
+            onChange={(event) => set({ ssoMaxHours: event.currentTarget.value })}
+          />
+        </fieldset>
         <fieldset className={css.steps}>
           <legend>{texts.factor}</legend>
           <Checkbox
@@ -197,13 +208,36 @@ function Form({ known }: { known: Versioned<Policy> }) {
         {known.data.updatedAt && <p className="t3">{texts.changed(moment(known.data.updatedAt))}</p>}
       </FormBody>
       {isAsking && (
-        <Dialog title={texts.ask} verb={texts.verb} withIdentity act={saveRequired} onClose={() => setAsking(false)}>
-          <p className="t2">
-            {texts.askText(known.data.membersWithoutSecondFactor, day(from && !isOver(from) ? from : new Date()))}
-          </p>
+        <Dialog
+          title={isSsoNew ? texts.askSso : texts.ask}
+          verb={isSsoNew ? texts.verbSso : texts.verb}
+          withIdentity
+          act={saveRequired}
+          onClose={() => setAsking(false)}
+        >
+          {isSsoNew && <Affected exempt={known.data.exemptMembers} domains={domains} />}
+          {typed.isRequired && (
+            <p className="t2">
+              {texts.askText(known.data.membersWithoutSecondFactor, day(from && !isOver(from) ? from : new Date()))}
+            </p>
+          )}
         </Dialog>
       )}
       {dialog}
+    </>
+  );
+}
+
+/** The members for whom required single sign-on changes something. */
+function Affected({ exempt, domains }: { exempt: string[]; domains: MailDomain[] }) {
+  const people = usePeople();
+  const texts = t.settings.policy;
+  const { count, outside } = affectedBy(people.all, exempt, domains);
+  const names = exempt.flatMap((id) => people.name(id) ?? []).join(', ');
+  return (
+    <>
+      <p className="t2">{texts.askSsoText(count, names)}</p>
+      {outside.length > 0 && <p>{texts.outside(outside.length, outside.map(({ user }) => user.email).join(', '))}</p>}
     </>
   );
 }

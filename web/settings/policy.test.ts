@@ -8,14 +8,30 @@ const policy: Policy = {
   mfaFrom: null,
   idleMinutes: null,
   maxHours: 168,
+  sso: 'optional',
+  ssoMfa: 'trusted',
+  ssoMaxHours: 12,
+  exemptMembers: [],
   membersWithoutSecondFactor: 3,
   updatedAt: null,
 };
 const typed = typedOf(policy, '"1"');
 
 test('what is typed is sent as numbers, and an empty limit as none', () => {
-  expect(typed).toEqual({ isRequired: false, graceDays: '14', idleMinutes: '', maxHours: '168', version: '"1"' });
-  expect(bodyOf({ ...typed, isRequired: true, maxHours: ' ', idleMinutes: '30' })).toEqual({
+  expect(typed).toEqual({
+    isSsoRequired: false,
+    ssoMfa: 'trusted',
+    ssoMaxHours: '12',
+    isRequired: false,
+    graceDays: '14',
+    idleMinutes: '',
+    maxHours: '168',
+    version: '"1"',
+  });
+  expect(bodyOf({ ...typed, isSsoRequired: true, isRequired: true, maxHours: ' ', idleMinutes: '30' })).toEqual({
+    sso: 'required',
+    ssoMfa: 'trusted',
+    ssoMaxHours: 12,
     mfa: 'required',
     graceDays: 14,
     idleMinutes: 30,
@@ -25,7 +41,8 @@ test('what is typed is sent as numbers, and an empty limit as none', () => {
 
 test('numbers outside of their limits have problems at their fields', () => {
   expect(problemsOf(typed)).toEqual({});
-  expect(Object.keys(problemsOf({ ...typed, graceDays: '', idleMinutes: '4', maxHours: '8761' }))).toEqual([
+  expect(Object.keys(problemsOf({ ...typed, ssoMaxHours: '721', graceDays: '', idleMinutes: '4', maxHours: '8761' }))).toEqual([
+    'ssoMaxHours',
     'graceDays',
     'idleMinutes',
     'maxHours',

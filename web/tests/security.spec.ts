@@ -1,56 +1,13 @@
-import type { Locator, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { PASSWORD } from './demo';
 import { expect, expectAccessible, type Server, signIn, test } from './server';
-import { AUDITOR, ask, authenticator, OWNER, setUp, virtualAuthenticator } from './steps';
-
-const CODE = 'Code from your authenticator app';
-
-/** Sets up an authenticator app in what shows its QR code; returns the app and the recovery codes. */
-async function enrol(page: Page, where: Locator) {
-  await expect(where.getByRole('img', { name: 'QR code for the authenticator app' })).toBeVisible();
-  await expectAccessible(page, 'the QR code');
-  const app = authenticator((await where.locator('code').textContent()) ?? '');
-  await where.getByLabel(CODE).fill('000000');
-  await where.getByRole('button', { name: 'Activate' }).click();
-  await expect(where.getByLabel(CODE)).toHaveAttribute('aria-invalid', 'true');
-  await where.getByLabel(CODE).fill(await app());
-  await where.getByRole('button', { name: 'Activate' }).click();
-  const codes = where.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
-  await expect(codes).toHaveCount(10);
-  await expectAccessible(page, 'recovery codes');
-  const recoveryCodes = await codes.allTextContents();
-  await where.getByRole('button', { name: 'I have stored them' }).click();
-  return { app, recoveryCodes };
-}
-
-async function setUpApp(page: Page, server: Server) {
-  await page.goto(`${server.url}/settings/account`);
-  await page.getByRole('button', { name: 'Set up app' }).click();
-  const panel = page.getByRole('dialog', { name: 'Set up authenticator app' });
-  const made = await enrol(page, panel);
-  await expect(panel).toHaveCount(0);
-  await expect(page.getByText('10 codes left')).toBeVisible();
-  return made;
-}
-
-/** Signs out where the sessions are listed. */
-async function signOut(page: Page, server: Server) {
-  await page.goto(`${server.url}/settings/account`);
-  await page
-    .getByRole('row', { name: /This session/ })
-    .getByRole('button', { name: 'Sign out' })
-    .click();
-  await expect(page).toHaveURL(/\/sign-in/);
-}
+import { AUDITOR, ask, CODE, enrol, OWNER, setUp, setUpApp, signOut, unexpected, virtualAuthenticator } from './steps';
 
 async function typePassword(page: Page, email = OWNER) {
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
-
-/** What the page complained of, without the refusals that a test brings about. */
-const unexpected = (errors: string[]) => errors.filter((error) => !/40[0139]/.test(error));
 
 test('an authenticator app is set up, asked for at the sign-in, replaced by a recovery code, and removed', async ({
   page,

@@ -14,7 +14,14 @@ const SETUP = /set it up at (\S+)/;
 /** Starts the real binary on a port of the system's choice and stops it afterwards. */
 async function started(folder: string, use: (server: Server) => Promise<void>, host = '127.0.0.1') {
   const child: ChildProcess = spawn(BINARY, ['serve', '--data-dir', folder], {
-    env: { ...process.env, ATTESTRY_LISTEN: `${host}:0`, ATTESTRY_AI_PROVIDER: 'rules', ATTESTRY_RATE_LIMIT_PER_SECOND: '0' },
+    env: {
+      ...process.env,
+      ATTESTRY_LISTEN: `${host}:0`,
+      ATTESTRY_AI_PROVIDER: 'rules',
+      ATTESTRY_RATE_LIMIT_PER_SECOND: '0',
+      // The identity provider of a test is on this machine.
+      ATTESTRY_IDENTITY_ALLOW_PRIVATE_NETWORKS: 'true',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

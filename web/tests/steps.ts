@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from '@playwright/test';
 import { PASSWORD } from './demo';
-import { type Server, signIn } from './server';
+import { expectAccessible, type Server, signIn } from './server';
 
 export const LEAD = 'ingrid.solberg@northwind.example';
 export const ADMIN = 'rafael.costa@northwind.example';
@@ -47,6 +47,50 @@ export function authenticator(secret: string): () => Promise<string> {
     return codeAt(secret.replace(/\s/g, ''), last);
   };
 }
+
+export const CODE = 'Code from your authenticator app';
+
+/** Sets up an authenticator app in what shows its QR code; returns the app and the recovery codes. */
+export async function enrol(page: Page, where: Locator) {
+  await expect(where.getByRole('img', { name: 'QR code for the authenticator app' })).toBeVisible();
+  await expectAccessible(page, 'the QR code');
+  const app = authenticator((await where.locator('code').textContent()) ?? '');
+  await where.getByLabel(CODE).fill('000000');
+  await where.getByRole('button', { name: 'Activate' }).click();
+  await expect(where.getByLabel(CODE)).toHaveAttribute('aria-invalid', 'true');
+  await where.getByLabel(CODE).fill(await app());
+  await where.getByRole('button', { name: 'Activate' }).click();
+  const codes = where.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+  await expect(codes).toHaveCount(10);
+  await expectAccessible(page, 'recovery codes');
+  const recoveryCodes = await codes.allTextContents();
+  await where.getByRole('button', { name: 'I have stored them' }).click();
+  return { app, recoveryCodes };
+}
+
+/** Sets up an authenticator app for whoever is signed in. */
+export async function setUpApp(page: Page, server: Server) {
+  await page.goto(`${server.url}/settings/account`);
+  await page.getByRole('button', { name: 'Set up app' }).click();
+  const panel = page.getByRole('dialog', { name: 'Set up authenticator app' });
+  const made = await enrol(page, panel);
+  await expect(panel).toHaveCount(0);
+  await expect(page.getByText('10 codes left')).toBeVisible();
+  return made;
+}
+
+/** Signs out where the sessions are listed. */
+export async function signOut(page: Page, server: Server) {
+  await page.goto(`${server.url}/settings/account`);
+  await page
+    .getByRole('row', { name: /This session/ })
+    .getByRole('button', { name: 'Sign out' })
+    .click();
+  await expect(page).toHaveURL(/\/sign-in/);
+}
+
+/** What the page complained of, without the refusals that a test brings about. */
+export const unexpected = (errors: string[]) => errors.filter((error) => !/40[0139]/.test(error));
 
 /** A device with passkeys, whose user agrees at once while `setPresent` is on. */
 export async function virtualAuthenticator(page: Page) {

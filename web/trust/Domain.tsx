@@ -1,10 +1,11 @@
-import { ActionIcon, Button, CopyButton, TextInput } from '@mantine/core';
-import { IconCheck, IconCopy, IconRefresh } from '@tabler/icons-react';
+import { Button, TextInput } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { Problem, words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
+import { Copy } from '../parts/Copy';
 import { useConfirm } from '../parts/confirm';
 import { SectionError } from '../parts/ErrorPage';
 import { day } from '../parts/format';
@@ -161,17 +162,5 @@ function Dns({ record }: { record: Schemas['DomainRecord'] }) {
       <dt>{t.trust.domain.found}</dt>
       <dd className="t2">{record.reason}</dd>
     </dl>
-  );
-}
-
-function Copy({ text, label }: { text: string; label: string }) {
-  return (
-    <CopyButton value={text}>
-      {({ copied, copy }) => (
-        <ActionIcon aria-label={copied ? t.actions.copied : label} onClick={copy}>
-          {copied ? <IconCheck size={15} /> : <IconCopy size={15} stroke={1.6} />}
-        </ActionIcon>
-      )}
-    </CopyButton>
   );
 }

@@ -11,7 +11,7 @@ import css from './security.module.css';
 /** Adds the first second factor of an account: an authenticator app or a passkey. */
 export function Enrol({ onDone }: { onDone: () => Promise<unknown> }) {
   const security = $api.useQuery('get', '/v1/auth/security');
-  const { run, dialog } = useConfirmed();
+  const { run, dialog } = useConfirmed({ isOfAccount: true });
   const [secret, setSecret] = useState<AppSecret>();
   const [busy, setBusy] = useState<'app' | 'passkey'>();
   const [problem, setProblem] = useState<string>();

@@ -21,6 +21,100 @@ export const gate: Texts['gate'] = {
   useApp: 'Authenticator-App verwenden',
   backToPassword: 'Zurück zum Passwort',
   passkey: 'Mit Passkey anmelden',
+  sso: {
+    continue: (connection) => `Weiter mit ${connection}`,
+    unnamed: 'Weiter mit Single Sign-on',
+    provider: 'Ihrem Identitätsanbieter',
+    required: (connection) => `Ihre Organisation meldet sich mit ${connection} an.`,
+    or: 'oder',
+    otherWay: 'Anderen Weg verwenden',
+    here: 'Stattdessen auf dieser Seite anmelden',
+    failed: 'Single Sign-on ist fehlgeschlagen',
+    back: 'Zurück zu Attestry',
+    close: 'Fenster schließen',
+    confirmed: 'Sie sind angemeldet',
+    confirmedText: 'Sie können dieses Fenster schließen und im anderen weiterarbeiten.',
+    switchTitle: 'Als andere Person anmelden?',
+    switchText: (email) =>
+      `Sie sind als ${email} angemeldet; der Identitätsanbieter hat eine andere Person bestätigt. Fahren Sie nur fort, wenn Sie diese Anmeldung selbst begonnen haben.`,
+    switchGone: 'Der Identitätsanbieter hat Sie bestätigt. Fahren Sie nur fort, wenn Sie diese Anmeldung selbst begonnen haben.',
+    switch: 'Als die andere Person anmelden',
+    stay: (email) => `Als ${email} angemeldet bleiben`,
+  },
+  reference: (id) => `Referenz ${id}`,
+  failures: {
+    sso_disabled: [
+      'Diese Verbindung ist abgeschaltet.',
+      'Melden Sie sich auf einem anderen Weg an, oder fragen Sie einen Inhaber Ihrer Organisation.',
+    ],
+    sso_expired: [
+      'Die Anmeldung hat zu lange gedauert.',
+      'Beginnen Sie erneut. Sie verfällt auch, wenn die Verbindung inzwischen geändert wird.',
+    ],
+    sso_wrong_browser: [
+      'Die Anmeldung endete in einem anderen Browser, als sie begonnen hat.',
+      'Beginnen Sie in diesem Browser erneut, und erlauben Sie Cookies für diese Website.',
+    ],
+    sso_token_invalid: [
+      'Die Antwort des Identitätsanbieters ließ sich nicht prüfen.',
+      'Versuchen Sie es erneut. Schlägt es wieder fehl, senden Sie die Referenz an einen Inhaber Ihrer Organisation.',
+    ],
+    sso_denied: [
+      'Der Identitätsanbieter hat die Anmeldung abgelehnt, oder sie wurde abgebrochen.',
+      'Versuchen Sie es erneut. Wenn Sie diese Anwendung dort nicht verwenden dürfen, fragen Sie die Verwaltung Ihrer Konten.',
+    ],
+    sso_provider_error: [
+      'Der Identitätsanbieter hat mit einem Fehler geantwortet.',
+      'Versuchen Sie es gleich noch einmal. Schlägt es wieder fehl, senden Sie die Referenz an einen Inhaber Ihrer Organisation.',
+    ],
+    sso_replayed: [
+      'Diese Anmeldung wurde schon verwendet.',
+      'Beginnen Sie erneut; gehen Sie während der Anmeldung nicht zurück, und laden Sie die Seite nicht neu.',
+    ],
+    sso_unavailable: ['Der Identitätsanbieter ist nicht erreichbar.', 'Versuchen Sie es gleich noch einmal.'],
+    sso_not_fresh: [
+      'Der Identitätsanbieter hat Sie nicht erneut zur Anmeldung aufgefordert.',
+      'Bestätigen Sie auf einem anderen Weg, etwa mit einem Passkey. Unter „Ihr Konto“ können Sie einen hinzufügen.',
+    ],
+    sso_email_missing: [
+      'Der Identitätsanbieter hat keine E-Mail-Adresse übermittelt.',
+      'Bitten Sie einen Inhaber, den Claim mit der Adresse zu prüfen, oder die Verwaltung Ihrer Konten, die Adresse zu hinterlegen.',
+    ],
+    sso_email_unverified: [
+      'Der Identitätsanbieter verbürgt sich nicht für die E-Mail-Adresse.',
+      'Bestätigen Sie die Adresse dort, und melden Sie sich dann erneut an.',
+    ],
+    sso_domain_not_verified: [
+      'Die E-Mail-Adresse gehört zu keiner Domain, die für diese Verbindung bestätigt ist.',
+      'Melden Sie sich mit dem Konto Ihrer Organisation an, oder bitten Sie einen Inhaber, die Domain zu bestätigen.',
+    ],
+    sso_exempt: [
+      'Das Konto ist vom Single Sign-on ausgenommen und wurde daher nicht verknüpft.',
+      'Melden Sie sich mit Passwort oder Passkey an. Unter „Ihr Konto“ können Sie die Verbindung verknüpfen.',
+    ],
+    sso_identity_conflict: [
+      'Mit dem Konto ist bereits eine andere Identität dieser Verbindung verknüpft.',
+      'Bitten Sie einen Inhaber, die alte Identität unter „Personen“ zu entfernen.',
+    ],
+    sso_member_inactive: [
+      'Das Konto ist in dieser Organisation deaktiviert.',
+      'Bitten Sie einen Administrator, es zu reaktivieren.',
+    ],
+    sso_not_a_member: ['Das Konto ist kein Mitglied dieser Organisation.', 'Bitten Sie einen Administrator um eine Einladung.'],
+    sso_no_role: [
+      'Keine der Gruppen des Kontos hat Zugang.',
+      'Fragen Sie einen Inhaber, welche Gruppe nötig ist, oder lassen Sie sich von der Verwaltung Ihrer Gruppen aufnehmen.',
+    ],
+    sso_wrong_account: [
+      'Sie haben sich beim Identitätsanbieter mit einem anderen Konto angemeldet.',
+      'Melden Sie sich dort ab, und versuchen Sie es mit Ihrem eigenen Konto erneut.',
+    ],
+    ceremony_expired: ['Das hat zu lange gedauert.', 'Beginnen Sie erneut.'],
+  },
+  failure: [
+    'Die Anmeldung ist fehlgeschlagen.',
+    'Versuchen Sie es erneut. Schlägt es wieder fehl, senden Sie die Referenz an einen Inhaber Ihrer Organisation.',
+  ],
   resetTitle: 'Neues Passwort festlegen',
   resetButton: 'Passwort festlegen',
   resetDone: 'Ihr Passwort ist geändert, und alle Sitzungen sind beendet. Melden Sie sich mit dem neuen Passwort an.',

@@ -17,6 +17,7 @@ export const people: Texts['people'] = {
   },
   fields: {
     hasSecondFactor: 'Zweiter Faktor',
+    isExempt: 'Vom Single Sign-on ausgenommen',
     email: 'E-Mail',
     role: 'Rollen',
     department: 'Abteilung',
@@ -79,6 +80,25 @@ export const people: Texts['people'] = {
   resetFactorText:
     'Authenticator-App, Wiederherstellungscodes und Passkeys der Person werden entfernt, und alle ihre Sitzungen enden. Sie meldet sich nur mit dem Passwort an, wird per E-Mail darüber informiert und kann einen neuen zweiten Faktor hinzufügen. Vergewissern Sie sich, dass wirklich sie darum gebeten hat.',
   factorReset: (name) => `Der zweite Faktor von ${name} ist zurückgesetzt`,
+  isExempt: 'Ausgenommen',
+  exempt: 'Vom Single Sign-on ausnehmen',
+  exemptAsk: (name) => `${name} vom Single Sign-on ausnehmen?`,
+  exemptText:
+    'Die Person kann sich mit eigenem Passwort oder Passkey und zweitem Faktor anmelden, auch wo Single Sign-on verlangt wird. Alle Inhaber erhalten dann eine E-Mail.',
+  exempted: (name) => `${name} ist vom Single Sign-on ausgenommen`,
+  endExemption: 'Ausnahme beenden',
+  endExemptionAsk: (name) => `Ausnahme für ${name} beenden?`,
+  endExemptionText: 'Wo Single Sign-on verlangt wird, kann sich die Person dann nur noch damit anmelden.',
+  exemptionEnded: (name) => `Die Ausnahme für ${name} ist beendet`,
+  identities: 'Single Sign-on',
+  identity: 'Verbindung',
+  usedAt: (when) => `Zuletzt verwendet ${when}`,
+  unlink: 'Verknüpfung lösen',
+  unlinkOf: (connection) => `Verknüpfung mit ${connection} lösen`,
+  unlinkAsk: (connection, name) => `Verknüpfung von ${name} mit ${connection} lösen?`,
+  unlinkText:
+    'Die Person wird abgemeldet, wo die Verknüpfung sie eingelassen hat. Beim nächsten Single Sign-on kann sie erneut verknüpft werden.',
+  unlinked: (connection) => `Verknüpfung mit ${connection} gelöst`,
   own: 'Das ist Ihr eigener Eintrag. Administratoren und Auditoren sehen alle Personen.',
   verbs: {
     'member.created': 'hat die Person hinzugefügt',
@@ -87,6 +107,8 @@ export const people: Texts['people'] = {
     'member.deactivated': 'hat die Person deaktiviert',
     'member.reactivated': 'hat die Person reaktiviert',
     'member.invitation_withdrawn': 'hat die Einladung zurückgezogen',
+    'member.exempted': 'hat die Person vom Single Sign-on ausgenommen',
+    'member.exemption_ended': 'hat die Ausnahme vom Single Sign-on beendet',
   },
   bulk: {
     roles: 'Rollen ändern',

@@ -13,6 +13,16 @@ export const security: Texts['security'] = {
   byPasskey: 'Sie bestätigen mit Ihrem Passkey.',
   usePassword: 'Stattdessen das Passwort verwenden',
   usePasskey: 'Stattdessen einen Passkey verwenden',
+  useCode: 'Stattdessen einen Code verwenden',
+  sso: {
+    by: (connection) => `Sie bestätigen, indem Sie sich in einem neuen Fenster mit ${connection} anmelden.`,
+    use: (connection) => `Stattdessen mit ${connection} bestätigen`,
+    away: (connection) =>
+      `Melden Sie sich in dem geöffneten Fenster mit ${connection} an. Auf dieser Seite geht es danach von selbst weiter.`,
+    again: 'Fenster erneut öffnen',
+    blocked: 'Der Browser hat das neue Fenster blockiert. Erlauben Sie Pop-ups für diese Website, und versuchen Sie es erneut.',
+    late: 'Das hat zu lange gedauert. Versuchen Sie es erneut.',
+  },
   ceremony: {
     cancelled: 'Es wurde kein Passkey verwendet. Versuchen Sie es erneut, oder wählen Sie einen anderen Weg.',
     known: 'Dieses Gerät hat bereits einen Passkey für Ihr Konto.',

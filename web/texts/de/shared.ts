@@ -257,7 +257,32 @@ export const shared: Shared = {
       account_not_managed:
         'Diese Person ist auch in einer anderen Organisation aktiv. Nur sie selbst oder der Betreiber des Servers kann den zweiten Faktor zurücksetzen.',
       would_lock_you_out:
-        'Sie haben sich ohne zweiten Faktor angemeldet und würden sich selbst aussperren. Fügen Sie unter „Ihr Konto“ einen hinzu und versuchen Sie es erneut.',
+        'So wie Sie jetzt angemeldet sind, würden Sie sich selbst aussperren. Fügen Sie unter „Ihr Konto“ einen zweiten Faktor hinzu; bevor Single Sign-on verlangt wird, melden Sie sich damit an, oder nehmen Sie sich davon aus.',
+      domain_added: 'Ihre Organisation hat diese Domain bereits.',
+      too_many_domains: 'Ihre Organisation hat 50 Domains, mehr sind nicht möglich. Entfernen Sie zuerst eine.',
+      domain_taken: 'Eine andere Organisation hat diese Domain bestätigt.',
+      domain_in_use:
+        'Single Sign-on wird verlangt, und dies ist die letzte bestätigte Domain. Fügen Sie zuerst eine andere hinzu.',
+      domain_check_failed:
+        'Die Domain lässt sich gerade nicht prüfen: Die Nameserver antworten nicht wie erwartet. Versuchen Sie es gleich noch einmal.',
+      too_many_connections: 'Ihre Organisation hat 5 Verbindungen, mehr sind nicht möglich. Löschen Sie zuerst eine.',
+      sso_in_use:
+        'Single Sign-on wird verlangt, und keine andere getestete Verbindung ist eingeschaltet. Verlangen Sie es zuerst nicht mehr.',
+      sso_enforced:
+        'Aussteller und Client lassen sich nicht ändern, solange Single Sign-on verlangt wird. Verlangen Sie es zuerst nicht mehr.',
+      sso_not_tested:
+        'Testen Sie eine Verbindung, und schalten Sie sie ein, bevor Sie Single Sign-on verlangen. Ein neues Geheimnis muss der Anbieter bestätigen.',
+      sso_identity_conflict:
+        'Mit dem Konto ist bereits eine andere Identität dieser Verbindung verknüpft. Entfernen Sie sie zuerst.',
+      sso_refused: 'Diese Person kann sich mit dieser Verbindung nicht mehr anmelden.',
+      break_glass_required:
+        'Solange Single Sign-on verlangt wird, muss ein Inhaber mit zweitem Faktor davon ausgenommen sein. Nehmen Sie zuerst einen anderen Inhaber aus.',
+      last_method:
+        'Das ist der einzige Weg, sich an Ihrem Konto anzumelden. Fügen Sie zuerst einen Passkey hinzu, oder legen Sie ein Passwort fest.',
+    },
+    causes: {
+      provider_unreachable: (detail) =>
+        `Der Identitätsanbieter lässt sich nicht abfragen: ${detail.replace(/^The identity provider cannot be asked: /, '')}`,
     },
     requestId: (id) => `Anfrage ${id}`,
     fields: {
@@ -304,18 +329,21 @@ export const shared: Shared = {
   },
   again: {
     titles: {
+      sso_required: 'Mit Single Sign-on anmelden',
       mfa_required: 'Mit zweitem Faktor bestätigen',
       mfa_enrolment: 'Zweiten Faktor hinzufügen',
       idle: 'Erneut anmelden',
       too_old: 'Erneut anmelden',
     },
     texts: {
+      sso_required: (organization) => `${organization} lässt sich nur über den Identitätsanbieter der Organisation öffnen.`,
       mfa_required: (organization) => `${organization} verlangt einen zweiten Faktor; Sie haben sich ohne ihn angemeldet.`,
       mfa_enrolment: (organization) => `${organization} verlangt einen zweiten Faktor; Ihr Konto hat noch keinen.`,
       idle: (organization) => `${organization} beendet den Zugang nach einer Zeit ohne Aktivität.`,
       too_old: (organization) => `${organization} verlangt eine neue Anmeldung.`,
     },
     kept: 'Ihre Eingaben sind noch da.',
+    noStart: 'Die Organisation hat derzeit keine Verbindung zum Anmelden. Fragen Sie einen ihrer Inhaber.',
     elsewhere:
       'Ihr zweiter Faktor ist ein Passkey, den dieser Browser hier nicht verwenden kann. Nutzen Sie einen anderen Browser oder ein anderes Gerät.',
     recovery: 'Mit Wiederherstellungscode anmelden',

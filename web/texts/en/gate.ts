@@ -19,6 +19,89 @@ export const gate = {
   useApp: 'Use the authenticator app',
   backToPassword: 'Back to the password',
   passkey: 'Sign in with a passkey',
+  sso: {
+    continue: (connection: string) => `Continue with ${connection}`,
+    unnamed: 'Continue with single sign-on',
+    provider: 'your identity provider',
+    required: (connection: string) => `Your organization signs in with ${connection}.`,
+    or: 'or',
+    otherWay: 'Use another way',
+    here: 'Sign in on this page instead',
+    failed: 'Single sign-on failed',
+    back: 'Back to Attestry',
+    close: 'Close this window',
+    confirmed: 'You are signed in',
+    confirmedText: 'You can close this window and go on in the other one.',
+    switchTitle: 'Sign in as another person?',
+    switchText: (email: string) =>
+      `You are signed in as ${email}, and single sign-on vouched for another person. Go on only if you began this sign-in yourself.`,
+    switchGone: 'Single sign-on vouched for you. Go on only if you began this sign-in yourself.',
+    switch: 'Sign in as the other person',
+    stay: (email: string) => `Stay signed in as ${email}`,
+  },
+  reference: (id: string) => `Reference ${id}`,
+  /** What happened in a failed single sign-on, and what to do, by the code of the server. */
+  failures: {
+    sso_disabled: ['This connection is switched off.', 'Sign in in another way, or ask an owner of your organization.'],
+    sso_expired: ['The sign-in took too long.', 'Start again. It also expires if the connection is changed meanwhile.'],
+    sso_wrong_browser: [
+      'The sign-in ended in another browser than it began in.',
+      'Start again in this browser, and allow cookies for this site.',
+    ],
+    sso_token_invalid: [
+      'The answer of the identity provider could not be verified.',
+      'Try again. If it fails again, send the reference to an owner of your organization.',
+    ],
+    sso_denied: [
+      'The identity provider refused the sign-in, or it was cancelled.',
+      'Try again. If you may not use this application there, ask the people who manage your accounts.',
+    ],
+    sso_provider_error: [
+      'The identity provider answered with an error.',
+      'Try again in a moment. If it fails again, send the reference to an owner of your organization.',
+    ],
+    sso_replayed: ['This sign-in was used already.', 'Start again, and do not go back or reload while you sign in.'],
+    sso_unavailable: ['The identity provider could not be reached.', 'Try again in a moment.'],
+    sso_not_fresh: [
+      'The identity provider did not ask you to sign in anew.',
+      'Confirm in another way, for example with a passkey. You can add one under “Your account”.',
+    ],
+    sso_email_missing: [
+      'The identity provider did not send an e-mail address.',
+      'Ask an owner to check the claim with the address, or the people who manage your accounts to add the address.',
+    ],
+    sso_email_unverified: [
+      'The identity provider does not vouch for the e-mail address.',
+      'Verify the address there, then sign in again.',
+    ],
+    sso_domain_not_verified: [
+      'The e-mail address does not belong to a domain that is verified for this connection.',
+      'Sign in with the account of your organization, or ask an owner to verify the domain.',
+    ],
+    sso_exempt: [
+      'The account is exempt from single sign-on, so it was not linked.',
+      'Sign in with your password or a passkey. You can link the connection under “Your account”.',
+    ],
+    sso_identity_conflict: [
+      'Another identity of this connection is linked to the account.',
+      'Ask an owner to remove the old identity under “People”.',
+    ],
+    sso_member_inactive: ['The account is deactivated in this organization.', 'Ask an administrator to reactivate it.'],
+    sso_not_a_member: ['The account is not a member of this organization.', 'Ask an administrator for an invitation.'],
+    sso_no_role: [
+      'None of the groups of the account has access.',
+      'Ask an owner which group you need, or the people who manage your groups to add you.',
+    ],
+    sso_wrong_account: [
+      'You signed in to the identity provider with another account.',
+      'Sign out there, then try again with your own account.',
+    ],
+    ceremony_expired: ['This took too long.', 'Start again.'],
+  } as Record<string, [what: string, advice: string]>,
+  failure: ['The sign-in failed.', 'Try again. If it fails again, send the reference to an owner of your organization.'] as [
+    what: string,
+    advice: string,
+  ],
   resetTitle: 'Set a new password',
   resetButton: 'Set password',
   resetDone: 'Your password is changed and all your sessions have ended. Sign in with the new one.',

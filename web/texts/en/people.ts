@@ -15,6 +15,7 @@ export const people = {
   },
   fields: {
     hasSecondFactor: 'Second factor',
+    isExempt: 'Exempt from single sign-on',
     email: 'E-mail',
     role: 'Roles',
     department: 'Department',
@@ -77,6 +78,24 @@ export const people = {
   resetFactorText:
     'Their authenticator app, recovery codes and passkeys are removed, and all their sessions end. They sign in with the password alone, get an e-mail about it, and can add a new second factor. Make sure that it is really them who asked.',
   factorReset: (name: string) => `The second factor of ${name} is reset`,
+  isExempt: 'Exempt',
+  exempt: 'Exempt from single sign-on',
+  exemptAsk: (name: string) => `Exempt ${name} from single sign-on?`,
+  exemptText:
+    'They can sign in with their own password or passkey and a second factor even where single sign-on is required. All owners get an e-mail when they do.',
+  exempted: (name: string) => `${name} is exempt from single sign-on`,
+  endExemption: 'End exemption',
+  endExemptionAsk: (name: string) => `End the exemption of ${name}?`,
+  endExemptionText: 'Where single sign-on is required, they can then sign in with it only.',
+  exemptionEnded: (name: string) => `The exemption of ${name} has ended`,
+  identities: 'Single sign-on',
+  identity: 'Connection',
+  usedAt: (when: string) => `Last used ${when}`,
+  unlink: 'Unlink',
+  unlinkOf: (connection: string) => `Unlink ${connection}`,
+  unlinkAsk: (connection: string, name: string) => `Unlink ${connection} from ${name}?`,
+  unlinkText: 'They are signed out where it let them in. At their next single sign-on they can be linked again.',
+  unlinked: (connection: string) => `${connection} unlinked`,
   own: 'This is your own entry. Administrators and auditors see everyone.',
   verbs: {
     'member.created': 'added them',
@@ -85,6 +104,8 @@ export const people = {
     'member.deactivated': 'deactivated them',
     'member.reactivated': 'reactivated them',
     'member.invitation_withdrawn': 'withdrew the invitation',
+    'member.exempted': 'exempted them from single sign-on',
+    'member.exemption_ended': 'ended the exemption from single sign-on',
   } as Record<string, string>,
   bulk: {
     roles: 'Set roles',

@@ -12,6 +12,15 @@ export const security = {
   byPasskey: 'You confirm with your passkey.',
   usePassword: 'Use your password instead',
   usePasskey: 'Use a passkey instead',
+  useCode: 'Use a code instead',
+  sso: {
+    by: (connection: string) => `You confirm by signing in with ${connection} in a new window.`,
+    use: (connection: string) => `Confirm with ${connection} instead`,
+    away: (connection: string) => `Sign in with ${connection} in the window that opened. This page goes on by itself.`,
+    again: 'Open the window again',
+    blocked: 'The browser blocked the new window. Allow pop-ups for this site, then try again.',
+    late: 'This took too long. Try again.',
+  },
   ceremony: {
     cancelled: 'No passkey was used. Try again, or choose another way.',
     known: 'This device already has a passkey for your account.',

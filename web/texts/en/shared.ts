@@ -234,8 +234,28 @@ export const shared = {
       account_not_managed:
         'This person is also active in another organization. Only they or the operator of the server can reset it.',
       would_lock_you_out:
-        'You signed in without a second factor, so you would lock yourself out. Add one under “Your account”, then try again.',
+        'As you are signed in now, you would lock yourself out. Add a second factor under “Your account”; before single sign-on is required, sign in with it, or exempt yourself.',
+      domain_added: 'Your organization already has this domain.',
+      too_many_domains: 'Your organization has 50 domains, which is the maximum. Remove one first.',
+      domain_taken: 'Another organization has verified this domain.',
+      domain_in_use: 'Single sign-on is required, and this is the last verified domain. Add another one first.',
+      domain_check_failed:
+        'The domain cannot be checked now: the name servers do not answer as they should. Try again in a moment.',
+      too_many_connections: 'Your organization has 5 connections, which is the maximum. Delete one first.',
+      sso_in_use: 'Single sign-on is required, and no other tested connection is enabled. Make it optional first.',
+      sso_enforced: 'The issuer and the client cannot change while single sign-on is required. Make it optional first.',
+      sso_not_tested:
+        'Test a connection and enable it before you require single sign-on. A new secret must be confirmed by the provider.',
+      sso_identity_conflict: 'Another identity of this connection is linked to the account. Remove it first.',
+      sso_refused: 'This person can no longer sign in with this connection.',
+      break_glass_required:
+        'While single sign-on is required, an owner with a second factor must be exempt from it. Exempt another owner first.',
+      last_method: 'This is the only way to sign in to your account. Add a passkey or set a password first.',
     } as Record<string, string>,
+    /** The problems whose cause only the server knows. */
+    causes: {
+      provider_unreachable: (detail) => detail,
+    } as Record<string, (detail: string) => string>,
     requestId: (id: string) => `Request ${id}`,
     fields: {
       required: 'Is required',
@@ -282,18 +302,21 @@ export const shared = {
   /** Over the page, when an organization demands more of a session. */
   again: {
     titles: {
+      sso_required: 'Sign in with single sign-on',
       mfa_required: 'Confirm with your second factor',
       mfa_enrolment: 'Add a second factor',
       idle: 'Sign in again',
       too_old: 'Sign in again',
     },
     texts: {
+      sso_required: (organization: string) => `${organization} can be opened with its identity provider only.`,
       mfa_required: (organization: string) => `${organization} requires a second factor, and you signed in without one.`,
       mfa_enrolment: (organization: string) => `${organization} requires a second factor, and your account has none yet.`,
       idle: (organization: string) => `${organization} ends access after a time without activity.`,
       too_old: (organization: string) => `${organization} requires a new sign-in.`,
     },
     kept: 'What you typed is still here.',
+    noStart: 'The organization has no connection to sign in with now. Ask one of its owners.',
     elsewhere: 'Your second factor is a passkey, which this browser cannot use here. Use another browser or device.',
     recovery: 'Sign in with a recovery code',
     signIn: 'Sign in again',

@@ -1,0 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../api/client';
+
+/** Who is signed in before a page of the gate; null if nobody is. */
+export function useVisitor({ enabled = true }: { enabled?: boolean } = {}) {
+  return useQuery({
+    queryKey: ['session', 'at the gate'],
+    queryFn: async () => (await api.GET('/v1/auth/session').catch(() => ({ data: null }))).data ?? null,
+    retry: false,
+    enabled,
+  });
+}

@@ -1,0 +1,202 @@
+import { Button, Select, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { api } from '../api/client';
+import { words } from '../api/problem';
+import { refetch } from '../api/query';
+import { useMe } from '../api/session';
+import { Copy } from '../parts/Copy';
+import { useConfirm } from '../parts/confirm';
+import { useConfirmed } from '../parts/confirmed';
+import { moment } from '../parts/format';
+import { StatusPill } from '../parts/StatusPill';
+import { toast } from '../parts/toast';
+import { t } from '../texts';
+import { useForm } from './form';
+import { DOMAINS } from './queries';
+import { Section } from './Section';
+import css from './settings.module.css';
+import { type Connection, domainState, type MailDomain } from './sso';
+
+/** The mail domains of the organization, and the DNS records that prove them. */
+export function Domains({ domains, connections }: { domains: MailDomain[]; connections: Connection[] }) {
+  const { can } = useMe();
+  const texts = t.settings.domains;
+  return (
+    <Section title={texts.title} lead={texts.lead}>
+      {domains.length === 0 && <p className="t3">{texts.none}</p>}
+      {domains.length > 0 && (
+        <ul className={css.ways}>
+          {domains.map((domain) => (
+            <Line key={domain.id} domain={domain} connections={connections} />
+          ))}
+        </ul>
+      )}
+      {can('identity:update') && <Add />}
+    </Section>
+  );
+}
+
+function Line({ domain, connections }: { domain: MailDomain; connections: Connection[] }) {
+  const { can } = useMe();
+  const { ask, dialog } = useConfirm();
+  const [busy, setBusy] = useState(false);
+  const texts = t.settings.domains;
+  const { id, name, state, checkedAt } = domain;
+  const params = { path: { domainId: id } };
+  const mayChange = can('identity:update');
+
+  async function verify() {
+    setBusy(true);
+    try {
+      await api.POST('/v1/organization/domains/{domainId}/verify', { params });
+      await refetch(DOMAINS);
+    } catch (problem) {
+      toast(words(problem), { bad: true });
+    } finally {
+      setBusy(false);
+    }
+  }
+  const remove = async () => {
+    await api.DELETE('/v1/organization/domains/{domainId}', { params });
+    await refetch(DOMAINS);
+    toast(texts.removed(name));
+  };
+
+  return (
+    <li className={css.domain}>
+      <div className={css.way}>
+        <div>
+          <span className={css.pills}>
+            <b>{name}</b> <StatusPill {...domainState(domain)} />
+          </span>
+          {checkedAt && <span className="t3">{texts.checked(moment(checkedAt))}</span>}
+        </div>
+        {mayChange && (
+          <span className={css.actions}>
+            <Button size="xs" variant="default" loading={busy} aria-label={texts.verifyOf(name)} onClick={() => void verify()}>
+              {texts.verify}
+            </Button>
+            <Button
+              size="xs"
+              variant="subtle"
+              aria-label={texts.removeOf(name)}
+              onClick={() =>
+                ask({
+                  title: texts.removeAsk(name),
+                  text: texts.removeText,
+                  verb: t.actions.remove,
+                  withIdentity: true,
+                  act: remove,
+                })
+              }
+            >
+              {t.actions.remove}
+            </Button>
+          </span>
+        )}
+      </div>
+      {state !== 'verified' && <Proof domain={domain} />}
+      {connections.length > 1 && <Connected domain={domain} connections={connections} />}
+      {dialog}
+    </li>
+  );
+}
+
+/** The DNS record that proves the domain, and what was found instead of it. */
+function Proof({ domain: { name, state, reason, record } }: { domain: MailDomain }) {
+  const texts = t.settings.domains;
+  return (
+    <>
+      <p className="t2">{texts.advice[state]}</p>
+      <dl className={css.record}>
+        <div>
+          <dt>{texts.type}</dt>
+          <dd className="mono">{record.type}</dd>
+        </div>
+        <div>
+          <dt>{texts.name}</dt>
+          <dd>
+            <code>{record.name}</code>
+            <Copy text={record.name} label={texts.copyName(name)} />
+          </dd>
+        </div>
+        <div>
+          <dt>{texts.value}</dt>
+          <dd>
+            <code>{record.value}</code>
+            <Copy text={record.value} label={texts.copyValue(name)} />
+          </dd>
+        </div>
+      </dl>
+      <p className={css.found} aria-live="polite">
+        {reason && texts.found(reason)}
+      </p>
+    </>
+  );
+}
+
+/** The connection by which people of the domain sign in, where there are several. */
+function Connected({ domain: { id, name, connectionId }, connections }: { domain: MailDomain; connections: Connection[] }) {
+  const { can } = useMe();
+  const { run, dialog } = useConfirmed();
+  const texts = t.settings.domains;
+  const set = (next: string | null) =>
+    run(async () => {
+      await api.PATCH('/v1/organization/domains/{domainId}', {
+        params: { path: { domainId: id } },
+        body: { connectionId: next },
+      });
+      await refetch(DOMAINS);
+      toast(t.edits.saved);
+    }).catch((problem) => toast(words(problem), { bad: true }));
+  return (
+    <>
+      <Select
+        className={css.narrow}
+        label={texts.connection}
+        aria-label={texts.connectionOf(name)}
+        placeholder={texts.noConnection}
+        data={connections.map(({ id, name }) => ({ value: id, label: name }))}
+        value={connectionId}
+        readOnly={!can('identity:update')}
+        clearable={can('identity:update')}
+        clearButtonProps={{ 'aria-label': texts.clearConnection(name) }}
+        onChange={(next) => void set(next)}
+      />
+      {dialog}
+    </>
+  );
+}
+
+function Add() {
+  const { run, dialog } = useConfirmed();
+  const texts = t.settings.domains;
+  const [name, setName] = useState('');
+  const form = useForm(['name'], () =>
+    run(async () => {
+      await api.POST(DOMAINS, { body: { name: name.trim() } });
+      setName('');
+      await refetch(DOMAINS);
+      toast(texts.added(name.trim()));
+    }),
+  );
+  return (
+    <>
+      <form onSubmit={form.submit} className={css.inline} noValidate>
+        <TextInput
+          label={texts.domain}
+          description={texts.domainHelp}
+          value={name}
+          error={form.errors.name ?? form.general}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" loading={form.busy} disabled={name.trim() === ''}>
+          {texts.add}
+        </Button>
+      </form>
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,119 @@
+import { Button } from '@mantine/core';
+import { $api, api } from '../api/client';
+import type { Answer } from '../api/paths';
+import { words } from '../api/problem';
+import { refetch } from '../api/query';
+import { useMe } from '../api/session';
+import { useConfirm } from '../parts/confirm';
+import { useConfirmed } from '../parts/confirmed';
+import { day, moment } from '../parts/format';
+import { toast } from '../parts/toast';
+import { t } from '../texts';
+import { CONNECTIONS } from './queries';
+import { Head, Section } from './Section';
+import css from './settings.module.css';
+
+type Identity = Answer<'/v1/auth/security'>['identities'][number];
+
+/** The identities at providers by which the user signs in, and the connections that can be linked. */
+export function Identities({ identities }: { identities: Identity[] }) {
+  const { membership, can } = useMe();
+  const connections = $api.useQuery('get', CONNECTIONS, {}, { enabled: can('identity:read') });
+  const texts = t.settings.identities;
+  const isLinked = (id: string) => identities.some(({ connectionId }) => connectionId === id);
+  const free = connections.data?.data.filter(({ id, isEnabled }) => isEnabled && !isLinked(id)) ?? [];
+  if (identities.length === 0 && free.length === 0) return null;
+  return (
+    <Section title={texts.title} lead={texts.lead}>
+      {identities.length > 0 && (
+        <table className={css.table}>
+          <caption className="hidden-visually">{texts.title}</caption>
+          <Head columns={[texts.columns.connection, texts.columns.email, texts.columns.added, texts.columns.used]} />
+          <tbody>
+            {identities.map((identity) => (
+              <Line key={identity.id} identity={identity} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {free.length > 0 && (
+        <ul className={css.ways}>
+          {free.map((connection) => (
+            <Free key={connection.id} {...connection} organization={membership?.name ?? ''} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function Line({ identity: { id, connectionName, email, createdAt, lastUsedAt } }: { identity: Identity }) {
+  const { ask, dialog } = useConfirm();
+  const texts = t.settings.identities;
+  const { columns } = texts;
+  const remove = async () => {
+    await api.DELETE('/v1/auth/identities/{id}', { params: { path: { id } } });
+    await refetch('/v1/auth/', 'session');
+    toast(texts.removed(connectionName));
+  };
+  return (
+    <tr>
+      <td data-label={columns.connection}>
+        <b>{connectionName}</b>
+      </td>
+      <td data-label={columns.email}>{email ?? t.edits.none}</td>
+      <td data-label={columns.added} className="t2">
+        {day(new Date(createdAt))}
+      </td>
+      <td data-label={columns.used} className="t2">
+        {moment(lastUsedAt)}
+      </td>
+      <td data-align="right">
+        <Button
+          size="xs"
+          variant="subtle"
+          aria-label={texts.removeOf(connectionName)}
+          onClick={() =>
+            ask({
+              title: texts.removeAsk(connectionName),
+              text: texts.removeText,
+              verb: t.actions.remove,
+              withIdentity: true,
+              isOfAccount: true,
+              act: remove,
+            })
+          }
+        >
+          {t.actions.remove}
+        </Button>
+        {dialog}
+      </td>
+    </tr>
+  );
+}
+
+/** A connection of the organization to which no identity of the user is linked. */
+function Free({ id, name, organization }: { id: string; name: string; organization: string }) {
+  const { run, dialog } = useConfirmed({ isOfAccount: true });
+  const texts = t.settings.identities;
+  const link = () =>
+    run(async () => {
+      const { data } = await api.POST('/v1/auth/sso/{connectionId}/start-ticket', {
+        params: { path: { connectionId: id } },
+        body: { purpose: 'link', next: '/settings/account' },
+      });
+      location.assign(data?.startUrl ?? '');
+    }).catch((problem) => toast(words(problem), { bad: true }));
+  return (
+    <li className={css.way}>
+      <div>
+        <b>{name}</b>
+        <span className="t3">{texts.free(organization)}</span>
+      </div>
+      <Button variant="default" onClick={() => void link()}>
+        {texts.link(name)}
+      </Button>
+      {dialog}
+    </li>
+  );
+}

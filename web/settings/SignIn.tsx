@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router';
+import { useMe } from '../api/session';
+import { StatusPill } from '../parts/StatusPill';
+import { t } from '../texts';
+import { Connections } from './Connections';
+import { Domains } from './Domains';
+import { ExemptOwners } from './ExemptOwners';
+import type { Policy } from './policy';
+import { useSignIn } from './queries';
+import { Fetched, Section } from './Section';
+import { SignInPolicy } from './SignInPolicy';
+import css from './settings.module.css';
+
+/** How members of the organization sign in. */
+export function SignIn() {
+  const all = useSignIn();
+  const { data } = all;
+  return (
+    <>
+      <Section title={t.settings.sections.security} lead={t.settings.policy.lead}>
+        <Fetched of={all}>{({ policy }) => <Summary of={policy.data} />}</Fetched>
+      </Section>
+      {data && (
+        <>
+          <Connections connections={data.connections} />
+          <Domains domains={data.domains} connections={data.connections} />
+          <SignInPolicy known={data.policy} connections={data.connections} domains={data.domains} />
+          <ExemptOwners exemptIds={data.policy.data.exemptMembers} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Whether single sign-on is required, and the number of members who sign in with a password alone. */
+function Summary({ of: { sso, membersWithoutSecondFactor: count } }: { of: Policy }) {
+  const { can } = useMe();
+  const texts = t.settings.policy;
+  return (
+    <p className={css.bar}>
+      {sso === 'required' && <StatusPill label={texts.ssoIsRequired} tone="ok" shape="check" />}
+      {count === 0 ? (
+        <StatusPill label={texts.everyone} tone="ok" shape="check" />
+      ) : (
+        <StatusPill label={texts.without(count)} tone="warn" shape="alert" />
+      )}
+      {count > 0 && can('member:read') && (
+        <Link to="/people" search={{ hasSecondFactor: 'false' } as never} className="link">
+          {texts.show}
+        </Link>
+      )}
+    </p>
+  );
+}
