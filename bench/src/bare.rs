@@ -62,6 +62,7 @@ fn person(value: &Value) -> Result<Person> {
             department: parse(value, "department")?,
             is_active: true,
             device_label_id: value["deviceLabelId"].as_i64(),
+            is_exempt: false,
             created_at: parse(value, "createdAt")?,
             updated_at: parse(value, "updatedAt")?,
             version: 1,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use reqwest::header::{COOKIE, LOCATION, SET_COOKIE};
 use reqwest::redirect::Policy;
@@ -11,6 +11,8 @@ use reqwest::{Client, Response, Url};
 #[derive(Debug)]
 pub struct CertifiedProvider {
     child: Child,
+    /// Open as long as the provider may write to it.
+    _output: BufReader<ChildStdout>,
     pub issuer: String,
 }
 
@@ -26,10 +28,13 @@ impl CertifiedProvider {
             .stderr(Stdio::null())
             .spawn()
             .expect("the provider starts");
-        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        let is_port = |line: &String| line.parse::<u16>().is_ok();
-        let port = lines.map_while(Result::ok).find(is_port).expect("a port");
-        Self { child, issuer: format!("http://127.0.0.1:{port}") }
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut port = String::new();
+        while port.trim().parse::<u16>().is_err() {
+            port.clear();
+            assert_ne!(output.read_line(&mut port).expect("a line"), 0, "the provider ended");
+        }
+        Self { child, _output: output, issuer: format!("http://127.0.0.1:{}", port.trim()) }
     }
 
     /// Signs in as a browser would: follows redirects and fills in forms until it is sent back to another address,

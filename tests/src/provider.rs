@@ -66,6 +66,8 @@ struct State {
     /// Changes the metadata.
     metadata: Map<String, Value>,
     userinfo: Option<Value>,
+    /// The subject of the last token.
+    subject: Value,
     key_requests: usize,
     is_down: bool,
     count: usize,
@@ -287,6 +289,7 @@ async fn token(Shared(own): Shared<IdentityProvider>, headers: HeaderMap, body: 
     if let Some(craft) = state.craft.take() {
         craft(&mut draft);
     }
+    state.subject = draft.claims.get("sub").cloned().unwrap_or_default();
     let id_token = IdentityProvider::signed(&state, &draft);
     Json(json!({"access_token": "an access token", "token_type": "Bearer", "expires_in": 60, "id_token": id_token}))
         .into_response()
@@ -297,6 +300,6 @@ async fn userinfo(Shared(own): Shared<IdentityProvider>, headers: HeaderMap) -> 
     let is_right = headers.get(header::AUTHORIZATION).is_some_and(|value| value == "Bearer an access token");
     match &state.userinfo {
         Some(claims) if is_right => Json(claims.clone()).into_response(),
-        _ => Json(json!({})).into_response(),
+        _ => Json(json!({"sub": state.subject})).into_response(),
     }
 }

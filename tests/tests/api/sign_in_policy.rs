@@ -55,6 +55,7 @@ async fn the_policy_is_read_and_set_by_the_right_people(app: &TestApp) {
         policy,
         json!({
             "mfa": "optional", "graceDays": 14, "mfaFrom": null, "idleMinutes": null, "maxHours": null,
+            "sso": "optional", "ssoMfa": "trusted", "ssoMaxHours": 12, "exemptMembers": [],
             "membersWithoutSecondFactor": 1, "updatedAt": null
         })
     );

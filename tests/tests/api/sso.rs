@@ -422,6 +422,8 @@ async fn crooked_answers_are_refused(app: &TestApp) {
     let named = format!("{back}&iss={}", on.idp.issuer.replace(':', "%3A").replace('/', "%2F"));
     on.come_back(&named, &browser, None).await.opened();
     // The userinfo of somebody else.
+    on.idp.describe(json!({}));
+    app.clock.advance(Duration::from_mins(61));
     on.idp.inform(json!({"sub": "somebody else", "groups": ["admins"]}));
     on.sign_in(ada("eve@acme.example")).await.refused("sso_provider_error");
     // A disabled or unknown connection.
@@ -553,6 +555,7 @@ async fn members_are_linked_and_invited_people_join(app: &TestApp) {
     let token = on.sign_in(ada("bob@acme.example")).await.opened();
     on.people(&token).await.expect(200);
     assert_eq!(on.member("bob@acme.example").await.expect("a member")["role"], "auditor");
+    app.mails().await;
     // An invited person accepts by signing in, with the role of the invitation; the link ends.
     let invited = app.post("/v1/people/invite", &json!({"email": "carol@acme.example", "role": "admin"}));
     invited.send().await.expect(201);
@@ -668,6 +671,7 @@ async fn a_session_counts_in_its_organization_only(app: &TestApp) {
     let call = |method: &str, path: &str| app.call(method, path).session(&token, &on.organization);
     call("POST", "/v1/auth/totp").send().await.problem(403, "confirmation_required");
     call("POST", "/v1/auth/passkeys/registration-options").send().await.problem(403, "confirmation_required");
+    app.mails().await;
     // It does not accept an invitation for the account.
     let third = app.tenant("Third", "carol@third.example").await;
     let invited = app.call("POST", "/v1/people/invite").key(&third.key);
@@ -700,6 +704,7 @@ async fn another_person_is_not_replaced_without_a_click(app: &TestApp) {
     assert_eq!(opened["user"]["email"], "eve@acme.example");
     on.people(opened["token"].as_str().expect("a token")).await.expect(200);
     switch().await.problem(410, "ceremony_expired");
+    app.mails().await;
     // The same person gets a grant, and keeps the session.
     app.member(&app.home, "bob@acme.example", "admin").await;
     let bob = app.sign_in("bob@acme.example").await;

@@ -501,7 +501,10 @@ async fn a_unique_job_waits_once(app: &TestApp) {
     attestry_app::core::queue::schedule(&app.ctx).await.expect("scheduled");
     attestry_app::core::queue::schedule(&app.ctx).await.expect("scheduled");
     let recurring = attestry_app::core::queue::drain(&app.ctx).await.expect("run");
-    assert_eq!(recurring, 7, "housekeeping, the sweep, recurrence, reviews, schedules, digests and domains");
+    assert_eq!(
+        recurring, 8,
+        "housekeeping, the sweep, recurrence, reviews, schedules, digests, identity and domains"
+    );
     assert_eq!(attestry_app::core::queue::drain(&app.ctx).await.expect("run"), 0);
     app.clock.advance(std::time::Duration::from_mins(61));
     assert_eq!(attestry_app::core::queue::drain(&app.ctx).await.expect("run"), 6, "all but the sweep");

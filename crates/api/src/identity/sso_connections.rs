@@ -307,7 +307,7 @@ body! {
         requires_group "requiresGroup": optional bool = "True lets in only people whose groups give a role.",
         signs_out_at_provider "signsOutAtProvider": optional bool = "True signs people out at the provider when they sign out here.",
     }
-    example json!({"isEnabled": true})
+    example json!({"name": "Acme Europe"})
 }
 
 fn words(text: &[&str]) -> Vec<String> {
