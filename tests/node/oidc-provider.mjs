@@ -40,7 +40,7 @@ server.listen(0, '127.0.0.1', () => {
   provider.Client.prototype.redirectUriAllowed = () => true;
   provider.Client.prototype.postLogoutRedirectUriAllowed = () => true;
   server.on('request', provider.callback());
-  console.log(port);
+  console.log(String(port));
 });
 process.stdin.resume();
 process.stdin.on('end', () => process.exit(0));
