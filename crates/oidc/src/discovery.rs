@@ -76,8 +76,10 @@ impl Provider {
         self.metadata.additional_metadata().authorization_response_iss_parameter_supported
     }
 
+    /// The address at which browsers sign out. Another scheme could be a script.
     pub fn end_session_endpoint(&self) -> Option<&Url> {
-        self.metadata.additional_metadata().end_session_endpoint.as_ref()
+        let url = self.metadata.additional_metadata().end_session_endpoint.as_ref();
+        url.filter(|url| matches!(url.scheme(), "https" | "http"))
     }
 
     pub fn has_back_channel_logout(&self) -> bool {
@@ -210,6 +212,10 @@ impl Oidc {
         if provider.metadata.token_endpoint().is_none() {
             return Err(Failure::Answer("The provider's document names no token endpoint.".to_owned()));
         }
+        let authorization = provider.metadata.authorization_endpoint().url();
+        if !self.may_ask(authorization) {
+            return Err(Failure::Answer("The authorization endpoint must be an https address.".to_owned()));
+        }
         if provider.algorithms().is_empty() {
             let message = "The provider signs with none of RS256, PS256, ES256, ES384 and EdDSA.";
             return Err(Failure::Answer(message.to_owned()));
@@ -222,9 +228,17 @@ impl Oidc {
         CoreJsonWebKeySet::fetch_async(provider.metadata.jwks_uri(), &http).await.map_err(failed)
     }
 
+    /// True for https, and for plain HTTP in a network of one's own: secrets and tokens go there.
+    fn may_ask(&self, url: &Url) -> bool {
+        url.scheme() == "https" || (url.scheme() == "http" && self.0.allow_private_networks)
+    }
+
     /// Sends one request; a redirect is refused.
     pub(crate) async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Refusal> {
         let url = Url::parse(&request.uri().to_string()).map_err(|_| Refusal::Url)?;
+        if !self.may_ask(&url) {
+            return Err(Refusal::Url);
+        }
         let text = |value: &http::HeaderValue| value.to_str().unwrap_or_default().to_owned();
         let mut headers: Vec<(String, String)> =
             request.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();

@@ -75,7 +75,14 @@ struct Parts {
 }
 
 /// A provider that is fetched by one request at a time.
-type Slot = Arc<tokio::sync::Mutex<Option<Known>>>;
+type Slot = Arc<tokio::sync::Mutex<Cached>>;
+
+#[derive(Debug, Default)]
+struct Cached {
+    known: Option<Known>,
+    /// The last failure, and when it happened.
+    failed: Option<(Failure, Time)>,
+}
 
 #[derive(Clone, Debug)]
 struct Known {
@@ -91,6 +98,8 @@ const FRESH_FOR: Duration = Duration::from_hours(1);
 const STALE_FOR: Duration = Duration::from_hours(24);
 /// The minimum interval between two requests for keys because of an unknown one.
 const KEYS_INTERVAL: Duration = Duration::from_mins(1);
+/// The time for which a provider that failed is not asked again, so that requests do not queue up for it.
+const FAILED_FOR: Duration = Duration::from_secs(5);
 /// The maximum number of cached providers.
 const MAX_KNOWN: usize = 10_000;
 
@@ -123,25 +132,32 @@ impl Oidc {
     /// Returns the provider of an issuer, from the cache if it is fresh.
     pub async fn provider(&self, issuer: &str, now: Time) -> Result<Arc<Provider>, Failure> {
         let slot = self.slot(issuer);
-        let mut known = slot.lock().await;
-        let age = known.as_ref().map(|known| now.since(known.fetched_at));
-        match (&*known, age) {
-            (Some(known), Some(age)) if age < FRESH_FOR => return Ok(Arc::clone(&known.provider)),
-            _ => {}
+        let mut cached = slot.lock().await;
+        let is_fresh = |known: &&Known| now.since(known.fetched_at) < FRESH_FOR;
+        if let Some(known) = cached.known.as_ref().filter(is_fresh) {
+            return Ok(Arc::clone(&known.provider));
         }
-        match self.discover_exactly(issuer).await {
-            Ok(provider) => {
-                let provider = Arc::new(provider);
-                *known = Some(Known { provider: Arc::clone(&provider), fetched_at: now, keys_at: now });
-                Ok(provider)
-            }
-            Err(failure) => match &*known {
-                Some(known) if age.is_some_and(|age| age < STALE_FOR) => {
-                    tracing::warn!(issuer, error = %failure, "an identity provider is used as it was known");
-                    Ok(Arc::clone(&known.provider))
+        let failure = match &cached.failed {
+            Some((failure, at)) if now.since(*at) < FAILED_FOR => failure.clone(),
+            _ => match self.discover_exactly(issuer).await {
+                Ok(provider) => {
+                    let provider = Arc::new(provider);
+                    let known = Known { provider: Arc::clone(&provider), fetched_at: now, keys_at: now };
+                    *cached = Cached { known: Some(known), failed: None };
+                    return Ok(provider);
                 }
-                _ => Err(failure),
+                Err(failure) => {
+                    tracing::warn!(issuer, error = %failure, "an identity provider cannot be asked");
+                    cached.failed = Some((failure.clone(), now));
+                    failure
+                }
             },
+        };
+        // What was known of the provider serves for a while.
+        let is_usable = |known: &&Known| now.since(known.fetched_at) < STALE_FOR;
+        match cached.known.as_ref().filter(is_usable) {
+            Some(known) => Ok(Arc::clone(&known.provider)),
+            None => Err(failure),
         }
     }
 
@@ -149,8 +165,8 @@ impl Oidc {
     /// a moment ago, or cannot be fetched.
     async fn with_new_keys(&self, provider: &Provider, now: Time) -> Option<Arc<Provider>> {
         let slot = self.slot(provider.issuer());
-        let mut slot = slot.lock().await;
-        let known = slot.as_mut()?;
+        let mut cached = slot.lock().await;
+        let known = cached.known.as_mut()?;
         if !known.provider.has_keys_of(provider) {
             // Another request has fetched them.
             return Some(Arc::clone(&known.provider));

@@ -238,4 +238,5 @@ restores! {
     schema_9_is_restored 9
     schema_10_is_restored 10
     schema_11_is_restored 11
+    schema_12_is_restored 12
 }

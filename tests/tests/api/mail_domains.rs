@@ -70,7 +70,7 @@ fn record(domain: &Value) -> String {
 /// Runs the daily check of one domain.
 async fn check(app: &TestApp, tenant: &Tenant, domain: &Value) {
     let organization = OrganizationId::read(&tenant.organization).expect("an id");
-    let domain = MailDomainId::read(&id(domain)).expect("an id");
+    let domain = MailDomainId::read(id(domain)).expect("an id");
     mail_domains::check_again(&app.ctx, organization, domain).await.expect("checked");
 }
 

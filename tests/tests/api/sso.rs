@@ -667,6 +667,18 @@ async fn a_session_counts_in_its_organization_only(app: &TestApp) {
     let names: Vec<&Value> =
         session["organizations"].as_array().expect("some").iter().map(|one| &one["name"]).collect();
     assert_eq!(names, [&json!("Home")]);
+    let own = app.sign_in("bob@acme.example").await;
+    let sessions =
+        app.call("GET", "/v1/auth/sessions").session(&token, &on.organization).send().await.expect(200);
+    assert_eq!(sessions["count"], 1, "it sees itself alone");
+    let all = app.call("GET", "/v1/auth/sessions").session(&own, &on.organization).send().await.expect(200);
+    assert_eq!(all["count"], 2);
+    let theirs = all["data"].as_array().expect("sessions").iter().find(|one| one["isCurrent"] == true);
+    let path = format!("/v1/auth/sessions/{}", id(theirs.expect("the own one")));
+    app.call("DELETE", &path).session(&token, &on.organization).send().await.problem(404, "not_found");
+    let security =
+        app.call("GET", "/v1/auth/security").session(&token, &on.organization).send().await.expect(200);
+    assert_eq!(security["demands"].as_array().expect("demands").len(), 1);
     // It makes nothing of an account that has credentials of its own.
     let call = |method: &str, path: &str| app.call(method, path).session(&token, &on.organization);
     call("POST", "/v1/auth/totp").send().await.problem(403, "confirmation_required");
@@ -914,6 +926,16 @@ async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
     let changed = on.change(json!({"name": "Renamed", "scopes": ["openid", "email"]})).await.expect(200);
     assert_eq!((&changed["name"], &changed["scopes"]), (&json!("Renamed"), &json!(["openid", "email"])));
     on.change(json!({"clientSecret": "wrong"})).await.problem(400, "validation_failed");
+    // An address to sign out at must be one.
+    on.idp.describe(json!({"end_session_endpoint": "javascript:alert(1)"}));
+    let check =
+        on.own("POST", &format!("/v1/organization/sso-connections/{}/check", on.connection), None).await;
+    check.expect(200);
+    let path = format!("/v1/organization/sso-connections/{}", on.connection);
+    assert_eq!(app.get(&path).send().await.expect(200)["provider"]["hasSignOut"], false);
+    on.idp.describe(json!({"authorization_endpoint": "javascript:alert(1)"}));
+    let bad = add(json!({"name": "Script"})).await.problem(400, "validation_failed");
+    assert_eq!(bad["errors"][0]["field"], "issuer");
     let log = app.get("/v1/audit-logs?entityType=sso_connection").send().await.expect(200);
     assert!(!log.to_string().contains(SECRET));
     app.mails().await;
@@ -1071,7 +1093,7 @@ async fn required_single_sign_on_shuts_out_passwords(app: &TestApp) {
     on.people(&on.owner).await.expect(200);
     app.mails().await;
     on.idp.set_down(true);
-    app.clock.advance(Duration::from_secs(60));
+    app.clock.advance(Duration::from_mins(1));
     let plain = json!({"email": app.home.email, "password": PASSWORD});
     app.call("POST", "/v1/auth/login").json(&plain).send().await.problem(401, "second_factor_required");
     // As a second factor.

@@ -58,6 +58,7 @@ pub struct UserView {
 }
 
 /// A user in the organization.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Member, example = json!(member_example()))]

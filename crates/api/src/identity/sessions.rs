@@ -87,7 +87,7 @@ pub(crate) struct SessionList {
 )]
 pub(crate) async fn list_sessions(api: State<Api>, caller: SignedIn) -> Result<Json<SessionList>, Problem> {
     let own = &caller.session.session;
-    let found = sessions::list(&api.ctx, own.user_id).await?;
+    let found = sessions::list(&api.ctx, own).await?;
     let data: Vec<SessionView> = found.into_iter().map(|one| SessionView::of(one, own.id)).collect();
     Ok(Json(SessionList { count: data.len(), data }))
 }

@@ -1,6 +1,6 @@
 //! Exempt owners: the way back in where single sign-on is required.
 
-use attestry_domain::access::Scope;
+use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::identity::sign_in::SsoDemand;
@@ -25,7 +25,7 @@ pub(crate) fn break_glass_required(message: &str) -> Error {
 async fn has_other(c: &Change<'_>, member: Option<MemberId>) -> Result<bool, Error> {
     let other = member.unwrap_or(MemberId::from_u128(0));
     let roles = sso::other_exempt(c.t, c.scope, other).await?;
-    Ok(roles.iter().any(|roles| roles.is_owner()))
+    Ok(roles.iter().any(Roles::is_owner))
 }
 
 /// Requires an exempt owner, before single sign-on is.

@@ -318,7 +318,8 @@ async fn change(
         // The account becomes active on acceptance.
         Some(account) => {
             let user = invitations::stand_in(c, account).await?;
-            (after.user_id, after.is_active) = (user.id, false);
+            // The exemption was the other person's.
+            (after.user_id, after.is_active, after.is_exempt) = (user.id, false, false);
             user
         }
         None => user.clone(),

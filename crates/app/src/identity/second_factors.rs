@@ -5,10 +5,10 @@ use std::time::Duration;
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::hash::Hash;
-use attestry_domain::id::{MemberId, UserId};
+use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::passkeys::Passkey;
 use attestry_domain::identity::sessions::Session;
-use attestry_domain::identity::sign_in::{Mfa, SecondFactor, SsoDemand};
+use attestry_domain::identity::sign_in::{Mfa, SecondFactor, SignInMethod, SsoDemand};
 use attestry_domain::identity::sso::SsoIdentity;
 use attestry_domain::identity::users::User;
 use attestry_domain::text::Email;
@@ -499,8 +499,18 @@ pub async fn security(ctx: &Ctx, session: &Session) -> Result<Security, Error> {
                 let is_exempt = own.is_some_and(|one| one.demands.is_exempt);
                 Demand { membership, mfa, mfa_from, sso, is_exempt }
             };
+            // The word of one organization's provider shows nothing of the others.
+            let is_shown = |organization: OrganizationId| {
+                let is_granted = |one: &members::Standing| {
+                    one.organization == organization && one.demands.granted_at.is_some()
+                };
+                session.method != SignInMethod::Sso || standings.iter().any(is_granted)
+            };
             let mut identities = Vec::new();
             for identity in sso::of_account(t, user).await? {
+                if !is_shown(identity.organization_id) {
+                    continue;
+                }
                 let connection = sso::find(t, identity.connection_id).await?;
                 let name = connection.map(|sealed| sealed.connection.name.to_string());
                 identities.push((identity, name.unwrap_or_default()));
@@ -511,7 +521,12 @@ pub async fn security(ctx: &Ctx, session: &Session) -> Result<Security, Error> {
                 recovery_codes: second_factors::codes(t, user).await?,
                 passkeys: passkeys::of_user(t, user).await?,
                 identities,
-                demands: members::of_user(t, user).await?.into_iter().map(demand).collect(),
+                demands: members::of_user(t, user)
+                    .await?
+                    .into_iter()
+                    .filter(|membership| is_shown(membership.organization))
+                    .map(demand)
+                    .collect(),
             })
         })
         .await

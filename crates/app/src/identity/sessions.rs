@@ -227,17 +227,23 @@ pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<()
     end(ctx, session, session.id, origin).await.map(drop)
 }
 
-/// Lists the active sessions of a user, the most recently used first.
+/// Lists the active sessions of a user, the most recently used first. A session by single sign-on sees only itself: it
+/// is one organization's word on a person who may have others.
 #[boxed]
-pub async fn list(ctx: &Ctx, user: UserId) -> Result<Vec<Session>, Error> {
-    let (now, idle_since) = (ctx.now(), ctx.now().minus(ctx.settings.session_idle));
-    Ok(ctx.db.read(async move |t| sessions::of_user(t, user, now, idle_since).await).await?)
+pub async fn list(ctx: &Ctx, own: &Session) -> Result<Vec<Session>, Error> {
+    let (user, now, idle_since) = (own.user_id, ctx.now(), ctx.now().minus(ctx.settings.session_idle));
+    let all = ctx.db.read(async move |t| sessions::of_user(t, user, now, idle_since).await).await?;
+    Ok(all.into_iter().filter(|one| may_see(own, one.id)).collect())
+}
+
+fn may_see(own: &Session, id: SessionId) -> bool {
+    own.method != SignInMethod::Sso || own.id == id
 }
 
 /// Ends a session of the same user.
 #[boxed]
 pub async fn end_one(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<(), Error> {
-    match end(ctx, own, id, origin).await? {
+    match may_see(own, id) && end(ctx, own, id, origin).await? {
         true => Ok(()),
         false => Err(Error::NotFound("session")),
     }

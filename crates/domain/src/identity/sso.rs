@@ -52,6 +52,7 @@ pub struct ProviderFacts {
     pub checked_at: Time,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the switches of a connection")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct SsoConnection {

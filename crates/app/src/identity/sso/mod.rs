@@ -89,6 +89,7 @@ pub(crate) fn redirect_uri(ctx: &Ctx, connection: SsoConnectionId) -> String {
     ctx.link(&format!("/v1/auth/sso/{connection}/callback"))
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the switches of a connection")]
 #[derive(Clone, Debug)]
 pub struct NewConnection {
     pub name: ConnectionName,
