@@ -265,7 +265,7 @@ type Issuer = Line<1, 500>;
 
 body! {
     /// A connection to add.
-    CreateSsoConnection (Medium) {
+    CreateSsoConnection (Large) {
         name "name": required ConnectionName = "Shown on the sign-in page.",
         is_enabled "isEnabled": optional bool = "True lets people sign in by it; false by default, so that it can be tested first.",
         issuer "issuer": required Issuer = "The address of the provider: https://…, without a query.",
@@ -290,7 +290,7 @@ body! {
 
 body! {
     /// A change of a connection. Fields that are left out stay as they are.
-    UpdateSsoConnection (Medium) {
+    UpdateSsoConnection (Large) {
         name "name": optional ConnectionName = "Shown on the sign-in page.",
         is_enabled "isEnabled": optional bool = "False ends what was granted by it.",
         issuer "issuer": optional Issuer = "The address of the provider. A change must be tested again.",
