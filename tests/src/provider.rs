@@ -69,6 +69,7 @@ struct State {
     /// The subject of the last token.
     subject: Value,
     key_requests: usize,
+    token_requests: usize,
     is_down: bool,
     count: usize,
 }
@@ -140,6 +141,11 @@ impl IdentityProvider {
     /// The number of requests for the keys so far.
     pub fn key_requests(&self) -> usize {
         self.state().key_requests
+    }
+
+    /// The number of requests for tokens so far.
+    pub fn token_requests(&self) -> usize {
+        self.state().token_requests
     }
 
     /// Stops or starts to answer.
@@ -267,6 +273,7 @@ fn client_of(headers: &HeaderMap) -> Option<(String, String)> {
 async fn token(Shared(own): Shared<IdentityProvider>, headers: HeaderMap, body: String) -> Response {
     let form = fields(&body);
     let mut state = own.state();
+    state.token_requests += 1;
     if client_of(&headers) != Some((CLIENT.to_owned(), SECRET.to_owned())) {
         return refuse("invalid_client");
     }

@@ -21,22 +21,24 @@ use crate::{Client, Failure, Oidc, Provider, Tokens};
 const MAX_TOKEN: usize = 64 * 1024;
 /// The maximum age of an ID token.
 const MAX_AGE: Duration = Duration::from_mins(10);
-const MAX_SUBJECT: usize = 255;
+const MAX_IDENTIFIER: usize = 255;
 
 /// What an ID token must say beyond its signature, issuer and audience.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<'a> {
     pub nonce: &'a str,
-    /// The user must have authenticated since.
-    pub since: Option<Time>,
+    /// When the sign-in began.
+    pub began_at: Time,
+    /// True if the user must have authenticated since.
+    pub must_be_fresh: bool,
 }
 
 /// The claims of a verified ID token.
 #[derive(Clone, Debug)]
 pub struct Claims {
     pub subject: String,
-    /// When the user authenticated, if the provider tells.
-    pub authenticated_at: Option<Time>,
+    /// True if the provider tells that it authenticated the user since the sign-in began.
+    pub is_fresh: bool,
     /// The methods of authentication (RFC 8176).
     pub methods: Vec<String>,
     /// The session at the provider.
@@ -54,6 +56,11 @@ fn time_of(time: DateTime<Utc>) -> Time {
 
 fn wrong(message: impl Into<String>) -> Failure {
     Failure::Token(message.into())
+}
+
+/// True for an id as providers give it to subjects and sessions.
+fn is_identifier(text: &str) -> bool {
+    (1..=MAX_IDENTIFIER).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
 
 /// Decodes the payload of a token whose signature was verified.
@@ -134,8 +141,8 @@ impl Oidc {
             }
         }
         let subject = claims.subject().as_str().to_owned();
-        if !(1..=MAX_SUBJECT).contains(&subject.chars().count()) {
-            return Err(wrong("The subject must have 1 to 255 characters.").into());
+        if !is_identifier(&subject) {
+            return Err(wrong("The subject must have 1 to 255 characters, and no control characters.").into());
         }
         let all = payload(&tokens.id_token)?;
         if all.get("azp").is_some_and(|party| party.as_str() != Some(client.id)) {
@@ -145,21 +152,23 @@ impl Oidc {
             return Err(wrong("The ID token is not valid yet.").into());
         }
         let authenticated_at = claims.auth_time().map(time_of);
-        if let Some(since) = expected.since {
-            let is_fresh = authenticated_at.is_some_and(|at| at >= since.minus(skew) && at <= now.plus(skew));
-            if !is_fresh {
-                let found = if authenticated_at.is_some() { "too old" } else { "missing" };
-                let message =
-                    format!("The provider did not authenticate the user again: auth_time is {found}.");
-                return Err(Failure::NotFresh(message).into());
-            }
+        let is_since = |at: Time| at >= expected.began_at.minus(skew) && at <= now.plus(skew);
+        let is_fresh = authenticated_at.is_some_and(is_since);
+        if expected.must_be_fresh && !is_fresh {
+            let found = if authenticated_at.is_some() { "too old" } else { "missing" };
+            let message = format!("The provider did not authenticate the user again: auth_time is {found}.");
+            return Err(Failure::NotFresh(message).into());
         }
         let methods = claims.auth_method_refs().into_iter().flatten();
         Ok(Claims {
             subject,
-            authenticated_at,
+            is_fresh,
             methods: methods.map(|method| method.as_str().to_owned()).collect(),
-            session: all.get("sid").and_then(Value::as_str).map(str::to_owned),
+            session: all
+                .get("sid")
+                .and_then(Value::as_str)
+                .filter(|sid| is_identifier(sid))
+                .map(str::to_owned),
             all,
         })
     }

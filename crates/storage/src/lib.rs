@@ -40,11 +40,13 @@ pub mod runs;
 pub mod schema;
 pub mod second_factors;
 pub mod secrets;
+pub mod session_grants;
 pub mod sessions;
 pub mod sign_in_policies;
 pub mod sign_ins;
 pub mod soa;
-pub mod sso;
+pub mod sso_connections;
+pub mod sso_identities;
 pub mod tasks;
 pub mod tickets;
 pub mod trust_access;
@@ -95,11 +97,13 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("runs", runs::statements()),
         ("second_factors", second_factors::statements()),
         ("secrets", secrets::statements()),
+        ("session_grants", session_grants::statements()),
         ("sessions", sessions::statements()),
         ("sign_in_policies", sign_in_policies::statements()),
         ("sign_ins", sign_ins::statements()),
         ("soa", soa::statements()),
-        ("sso", sso::statements()),
+        ("sso_connections", sso_connections::statements()),
+        ("sso_identities", sso_identities::statements()),
         ("task register", attestry_domain::tasks::Task::sql().texts()),
         ("tasks", tasks::statements()),
         ("tickets", tickets::statements()),

@@ -53,6 +53,7 @@ statements! {
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
     EXEMPT_OF_USER = "SELECT m.org_id, m.id FROM members m JOIN sign_in_policies p ON p.org_id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND m.is_exempt = TRUE AND p.sso = 'required'";
+    EXEMPT_WITH_FACTOR = "SELECT m.id, m.role FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_exempt = TRUE AND u.second_factor_since IS NOT NULL";
     EXEMPT = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE AND is_exempt = TRUE ORDER BY id";
     SIGN_OUT = "UPDATE members SET signed_out_at = $3 WHERE org_id = $1 AND id = $2";
     WITHOUT_SECOND_FACTOR = "SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL";
@@ -196,6 +197,16 @@ pub async fn owners(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
 /// The active members who are exempt from single sign-on.
 pub async fn exempt(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
     t.all(EXEMPT, &[id(scope.organization())], |row| row.parse(0)).await
+}
+
+/// The exempt owners who can sign in with both factors.
+pub async fn exempt_owners(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
+    let all = t
+        .all(EXEMPT_WITH_FACTOR, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?)))
+        .await?;
+    let owners =
+        all.into_iter().filter(|(_, role): &(MemberId, String)| Roles::stored(role.clone()).is_owner());
+    Ok(owners.map(|(member, _)| member).collect())
 }
 
 /// The organizations that require single sign-on and exempt the user from it, with their memberships. Belongs to the

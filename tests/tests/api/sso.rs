@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use attestry_app::identity::{mail_domains, sso};
+use attestry_app::identity::{mail_domains, sign_in_policy};
 use attestry_domain::id::OrganizationId;
 use attestry_domain::portals::DomainName;
 use attestry_domain::text::Parse;
+use attestry_mail::Message;
+use attestry_tests::authenticator::code_at;
 use attestry_tests::certified::CertifiedProvider;
 use attestry_tests::provider::{CLIENT, Draft, IdentityProvider, SECRET};
 use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, id, merged};
@@ -42,6 +44,7 @@ both! {
     any_order_of_switches_leaves_a_way_in,
     a_rotated_key_keeps_client_secrets,
     methods_depend_on_the_domain_alone,
+    owners_are_told_before_a_secret_expires,
     a_certified_provider_signs_in,
 }
 
@@ -324,6 +327,7 @@ const ATTACKS: &[Attack] = &[
     ("wrong_nonce", "sso_token_invalid", |token| token.set("nonce", json!("another"))),
     ("wrong_at_hash", "sso_token_invalid", |token| token.set("at_hash", json!("AAAAAAAAAAAAAAAAAAAAAA"))),
     ("empty_sub", "sso_token_invalid", |token| token.set("sub", json!(""))),
+    ("sub_with_control_characters", "sso_token_invalid", |token| token.set("sub", json!("a\u{0}b"))),
     ("no_sub", "sso_token_invalid", |token| token.remove("sub")),
     ("long_sub", "sso_token_invalid", |token| token.set("sub", json!("x".repeat(256)))),
     ("token_of_64_kib", "sso_token_invalid", |token| token.set("padding", json!("x".repeat(70_000)))),
@@ -834,7 +838,7 @@ async fn the_provider_signs_out(app: &TestApp) {
     on.people(&eve).await.expect(200);
     send(token.clone()).await.expect(200);
     let problem = on.people(&eve).await.problem(403, "reauthentication_required");
-    assert_eq!(problem["reason"], "sso_required");
+    assert_eq!((&problem["reason"], &problem["startUrl"]), (&json!("too_old"), &json!(on.path("start"))));
     on.people(&bob).await.expect(200);
     send(token).await.problem(400, "logout_token_invalid");
     let by_subject = merged(right(101), json!({"sid": null, "sub": "sub of bob@acme.example"}));
@@ -926,6 +930,13 @@ async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
     let changed = on.change(json!({"name": "Renamed", "scopes": ["openid", "email"]})).await.expect(200);
     assert_eq!((&changed["name"], &changed["scopes"]), (&json!("Renamed"), &json!(["openid", "email"])));
     on.change(json!({"clientSecret": "wrong"})).await.problem(400, "validation_failed");
+    // The secret of one provider is not sent to another.
+    let other = IdentityProvider::start().await;
+    let moved = on.change(json!({"issuer": other.issuer})).await.problem(400, "validation_failed");
+    assert_eq!(moved["errors"][0]["field"], "clientSecret");
+    assert_eq!(other.token_requests(), 0);
+    on.change(json!({"issuer": other.issuer, "clientSecret": SECRET})).await.expect(200);
+    on.change(json!({"issuer": on.idp.issuer, "clientSecret": SECRET})).await.expect(200);
     // An address to sign out at must be one.
     on.idp.describe(json!({"end_session_endpoint": "javascript:alert(1)"}));
     let check =
@@ -1012,13 +1023,14 @@ async fn a_test_shows_claims_and_signs_nobody_in(app: &TestApp) {
     app.mails().await;
 }
 
-/// Makes the owner of the home organization exempt; returns a session with both factors.
-async fn exempt(on: &mut SignOn<'_>) {
+/// Makes the owner of the home organization exempt, with a session of both factors; returns the secret of their app.
+async fn exempt(on: &mut SignOn<'_>) -> String {
     let app = on.app;
     let owner = enrol(app, &app.home, &app.home.email).await;
     on.owner = owner.token;
     let path = format!("/v1/people/{}", app.home.member);
     on.own("PATCH", &path, Some(json!({"isExempt": true}))).await.expect(200);
+    owner.secret
 }
 
 async fn required_single_sign_on_needs_a_way_back(app: &TestApp) {
@@ -1029,7 +1041,7 @@ async fn required_single_sign_on_needs_a_way_back(app: &TestApp) {
     on.policy(require.clone()).await.problem(409, "break_glass_required");
     let own = format!("/v1/people/{}", app.home.member);
     on.own("PATCH", &own, Some(json!({"isExempt": true}))).await.problem(409, "second_factor_mandatory");
-    exempt(&mut on).await;
+    let owner_secret = exempt(&mut on).await;
     let policy = on.policy(require.clone()).await.expect(200);
     assert_eq!((&policy["sso"], &policy["exemptMembers"]), (&json!("required"), &json!([app.home.member])));
     let mails = app.mails().await;
@@ -1056,12 +1068,21 @@ async fn required_single_sign_on_needs_a_way_back(app: &TestApp) {
     let domain = format!("/v1/organization/domains/{}", id(&domains["data"][0]));
     on.own("DELETE", &domain, None).await.problem(409, "domain_in_use");
     // Their sign-in is told to all owners.
-    let owner = &on.owner;
-    app.call("GET", "/v1/risks").session(owner, &on.organization).send().await.expect(200);
+    app.mails().await;
+    app.clock.advance(Duration::from_secs(30));
+    let code = code_at(&owner_secret, app.ctx.now());
+    let login = json!({"email": app.home.email, "password": PASSWORD, "code": code});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.expect(200);
+    let told = app.mails().await;
+    for owner in [app.home.email.as_str(), "dora@acme.example"] {
+        let is_told =
+            |mail: &Message| mail.to_address == owner && mail.subject == "An exempt owner signed in";
+        assert!(told.iter().any(is_told), "{owner}");
+    }
     // The command line is the last way back.
     let organization = organization_id(&on.organization);
-    assert!(sso::disable_by_operator(&app.ctx, organization).await.expect("disabled"));
-    assert!(!sso::disable_by_operator(&app.ctx, organization).await.expect("nothing to do"));
+    assert!(sign_in_policy::disable_sso_by_operator(&app.ctx, organization).await.expect("disabled"));
+    assert!(!sign_in_policy::disable_sso_by_operator(&app.ctx, organization).await.expect("nothing to do"));
     on.own("PATCH", &own, Some(json!({"isExempt": false}))).await.expect(200);
     app.mails().await;
 }
@@ -1178,6 +1199,21 @@ async fn methods_depend_on_the_domain_alone(app: &TestApp) {
     assert_eq!(ask("bob@elsewhere.example").await["sso"], Value::Null);
     on.change(json!({"isEnabled": false})).await.expect(200);
     assert_eq!(ask("bob@acme.example").await["sso"], Value::Null);
+}
+
+async fn owners_are_told_before_a_secret_expires(app: &TestApp) {
+    let expires_at = app.ctx.now().plus(Duration::from_hours(31 * 24)).to_string();
+    let _on = set_up_with(app, &app.home, json!({"clientSecretExpiresAt": expires_at})).await;
+    let mut told = Vec::new();
+    for day in 0..33 {
+        app.housekeeping().await;
+        let mails = app.mail.take();
+        if mails.iter().any(|mail| mail.subject.contains("secret") && mail.to_address == app.home.email) {
+            told.push(31 - day);
+        }
+        app.clock.advance(Duration::from_hours(24));
+    }
+    assert_eq!(told, [30, 7, 1]);
 }
 
 async fn a_certified_provider_signs_in(app: &TestApp) {

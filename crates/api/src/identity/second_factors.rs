@@ -1,12 +1,12 @@
 //! `/v1/auth/security`, `/v1/auth/totp` and `/v1/auth/recovery-codes`: the second factors of the caller's account.
 
 use attestry_app::identity::second_factors::{Code, Demand, NewApp, Security};
+use attestry_app::identity::sessions::Link;
 use attestry_app::identity::{confirmation, passkeys, second_factors};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
 use attestry_domain::id::{OrganizationId, SsoConnectionId, SsoIdentityId, kind};
 use attestry_domain::identity::sign_in::{Mfa, SsoDemand};
-use attestry_domain::identity::sso::SsoIdentity;
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::{Granted, SignedIn};
@@ -160,11 +160,11 @@ pub(crate) async fn get_security(api: State<Api>, caller: SignedIn) -> Result<Js
         sso,
         is_exempt,
     };
-    let identity = |(one, connection_name): (SsoIdentity, String)| OwnIdentityView {
+    let identity = |Link { identity: one, connection_name, .. }: Link| OwnIdentityView {
         id: one.id,
         organization_id: one.organization_id,
         connection_id: one.connection_id,
-        connection_name,
+        connection_name: connection_name.into_string(),
         email: one.email,
         created_at: one.created_at,
         last_used_at: one.last_used_at,

@@ -1,10 +1,9 @@
 //! `/v1/auth/sessions` and `/v1/auth/confirm`: the caller's sessions, and their confirmation.
 
-use attestry_app::identity::sessions;
+use attestry_app::identity::sessions::{self, Link};
 use attestry_domain::id::{OrganizationId, SessionId, SsoConnectionId, kind};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod};
-use attestry_domain::identity::sso::SsoConnection;
 use attestry_domain::{JsonSchema as _, Time};
 use attestry_http::answer::problem::Problem;
 use attestry_http::document::schemas::{schema, schema_of};
@@ -182,10 +181,10 @@ pub(crate) async fn get_confirmation(
     let organization = headers.get(ORGANIZATION).and_then(|value| OrganizationId::read(value.to_str().ok()?));
     let found = sessions::confirmation(&api.ctx, &caller.session.session, organization).await?;
     let sessions::Confirmation { confirmed_until, methods, connections, needs_code } = found;
-    let view = |one: SsoConnection| ConfirmingConnection {
-        id: one.id,
-        organization_id: one.organization_id,
-        name: one.name.into_string(),
+    let view = |Link { identity, connection_name, .. }: Link| ConfirmingConnection {
+        id: identity.connection_id,
+        organization_id: identity.organization_id,
+        name: connection_name.into_string(),
     };
     Ok(Json(ConfirmationView {
         is_confirmed: confirmed_until.is_some(),

@@ -99,7 +99,10 @@ body! {
 
 /// The versions that the `ETag` is made of.
 fn tag_of(found: &PolicyInForce) -> [i64; 3] {
-    let exempt = i64::try_from(found.exempt_members.len()).unwrap_or(i64::MAX);
+    let of_ids = |all: i64, id: &MemberId| {
+        all ^ i64::from_be_bytes(std::array::from_fn(|at| id.as_u128().to_be_bytes()[8 + at]))
+    };
+    let exempt = found.exempt_members.iter().fold(0, of_ids);
     [found.policy.version, found.members_without_second_factor, exempt]
 }
 

@@ -1,6 +1,8 @@
 //! `/v1/auth/sso`: signing in by a connection, and what a provider sends.
 
-use attestry_app::identity::sso::flow::{self, Answer, Asked, Leaving, Purpose, Refused, Returned};
+use std::sync::Arc;
+
+use attestry_app::identity::sso::flow::{self, Answer, Asked, Browser, Leaving, Purpose, Refused, Returned};
 use attestry_app::identity::sso::{self, Offered, sign_out, start_path};
 use attestry_domain::Time;
 use attestry_domain::access::grant;
@@ -107,7 +109,6 @@ impl FromQuery for StartQuery {
             login_hint: query.raw("login_hint"),
             issuer: query.raw("iss"),
             ticket: query.raw("ticket"),
-            browser: None,
         })
     }
 }
@@ -145,6 +146,18 @@ fn browser_cookie(api: &Api, value: &str) -> String {
         .to_string()
 }
 
+/// The browser of a request, and the id of the request.
+fn arrived(visitor: Visitor, session: Option<SignedIn>, headers: &HeaderMap) -> (Browser, Arc<str>) {
+    let Visitor(origin) = visitor;
+    let request_id = Arc::clone(&origin.request_id);
+    let session = session.map(|caller| caller.session.session.clone());
+    (Browser { cookie: browser_of(headers), session, user_agent: user_agent(headers), origin }, request_id)
+}
+
+fn no_connection() -> Refused {
+    Refused { code: "sso_disabled", cause: "There is no such connection.".to_owned() }
+}
+
 /// Redirects a browser, and sets cookies.
 fn redirect(to: &str, cookies: &[String]) -> Result<Response, Problem> {
     let mut response = StatusCode::SEE_OTHER.into_response();
@@ -179,15 +192,14 @@ pub(crate) async fn start_sso(
     headers: HeaderMap,
     ValidQuery(StartQuery(asked)): ValidQuery<StartQuery>,
 ) -> Result<Response, Problem> {
-    let asked = Asked { browser: browser_of(&headers), ..asked };
-    let session = session.map(|caller| caller.session.session.id);
+    let (browser, request_id) = arrived(visitor, session, &headers);
     let left = match id.found() {
-        Ok(id) => flow::start(&api.ctx, id, asked, session).await,
-        Err(_) => Err(Refused { code: "sso_disabled", cause: "There is no such connection.".to_owned() }),
+        Ok(id) => flow::start(&api.ctx, id, asked, browser).await,
+        Err(_) => Err(no_connection()),
     };
     match left {
-        Ok(Leaving { url, browser }) => redirect(&url, &[browser_cookie(&api, &browser)]),
-        Err(refused) => failed(&refused, &visitor.0.request_id),
+        Ok(Leaving { url, cookie }) => redirect(&url, &[browser_cookie(&api, &cookie)]),
+        Err(refused) => failed(&refused, &request_id),
     }
 }
 
@@ -202,7 +214,6 @@ impl FromQuery for CallbackQuery {
             code: query.raw("code"),
             issuer: query.raw("iss"),
             error: query.raw("error"),
-            browser: None,
         };
         query.ignore_others();
         Self(answer)
@@ -235,12 +246,10 @@ pub(crate) async fn finish_sso(
     headers: HeaderMap,
     ValidQuery(CallbackQuery(answer)): ValidQuery<CallbackQuery>,
 ) -> Result<Response, Problem> {
-    let answer = Answer { browser: browser_of(&headers), ..answer };
-    let current = session.map(|caller| caller.session.session.clone());
-    let request_id = visitor.0.request_id.clone();
+    let (browser, request_id) = arrived(visitor, session, &headers);
     let returned = match id.found() {
-        Ok(id) => flow::finish(&api.ctx, id, answer, current, user_agent(&headers), visitor.0).await,
-        Err(_) => Err(Refused { code: "sso_disabled", cause: "There is no such connection.".to_owned() }),
+        Ok(id) => flow::finish(&api.ctx, id, answer, browser).await,
+        Err(_) => Err(no_connection()),
     };
     match returned {
         Ok(Returned::Opened { signed_in, next }) => {
@@ -284,9 +293,8 @@ pub(crate) async fn switch_session(
     headers: HeaderMap,
     body: Valid<SwitchSession>,
 ) -> Result<Response, Problem> {
-    let (ticket, browser) = (body.0.ticket, browser_of(&headers));
-    let (opened, _) =
-        flow::switch(&api.ctx, ticket.as_str(), browser, user_agent(&headers), visitor.0).await?;
+    let (browser, _) = arrived(visitor, None, &headers);
+    let opened = flow::switch(&api.ctx, body.0.ticket.as_str(), browser).await?;
     Ok(signed_in(&api, opened))
 }
 

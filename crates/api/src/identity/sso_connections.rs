@@ -565,8 +565,8 @@ pub(crate) struct SignInView {
     subject: Option<String>,
     #[schema(required)]
     email: Option<String>,
-    /// The names of the claims that came; in a test, the claims. Null if none came.
-    #[schema(required, value_type = Option<Object>)]
+    /// The claims that came, with their values only in a test. Null if none came.
+    #[schema(required, schema_with = claims)]
     claims: Option<Value>,
     /// Null if the provider did not tell the groups.
     #[schema(required)]
@@ -595,22 +595,15 @@ impl From<SsoSignIn> for SignInView {
             request_id: one.request_id,
             subject: one.subject,
             email: one.email,
-            claims: one.claims.map(as_object),
+            claims: one.claims,
             group_count: one.group_count,
             role: one.role,
         }
     }
 }
 
-/// The claims as an object: without their values if only the names are known.
-fn as_object(claims: Value) -> Value {
-    match claims {
-        Value::Array(names) => {
-            let named = names.iter().filter_map(Value::as_str).map(|name| (name.to_owned(), Value::Null));
-            Value::Object(named.collect())
-        }
-        other => other,
-    }
+fn claims() -> RefOr<Schema> {
+    schema(json!({"type": ["object", "null"], "additionalProperties": true}))
 }
 
 page_of! {

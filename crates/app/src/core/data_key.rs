@@ -1,8 +1,8 @@
-//! The key of stored secrets: those of automations, of authenticator apps and of connections to identity providers. It is stored encrypted with the
-//! installation's key, and can be rotated without it.
+//! The key of stored secrets: those of automations, of authenticator apps and of connections to identity providers. It is
+//! stored encrypted with the installation's key, and can be rotated without it.
 
 use attestry_domain::id::{OrganizationId, SsoConnectionId, UserId};
-use attestry_storage::{second_factors, secrets, sso};
+use attestry_storage::{second_factors, secrets, sso_connections};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -55,7 +55,7 @@ pub async fn rotate(ctx: &Ctx) -> Result<usize, Error> {
         let (new, sealed) = work.ctx.keys.new_data_key()?;
         let anew = |purpose: &str, sealed: &[u8]| new.seal(purpose, &old.open(purpose, sealed)?);
         let (secrets, apps) = (secrets::all(work.t).await?, second_factors::all(work.t).await?);
-        let clients = sso::all_secrets(work.t).await?;
+        let clients = sso_connections::all_secrets(work.t).await?;
         for (organization, name, sealed) in &secrets {
             let sealed = anew(&secret(*organization, name), sealed)?;
             secrets::reseal(work.t, *organization, name, &sealed).await?;
@@ -64,7 +64,7 @@ pub async fn rotate(ctx: &Ctx) -> Result<usize, Error> {
             second_factors::reseal(work.t, *user, &anew(&totp(*user), sealed)?).await?;
         }
         for (connection, sealed) in &clients {
-            sso::reseal(work.t, *connection, &anew(&client_secret(*connection), sealed)?).await?;
+            sso_connections::reseal(work.t, *connection, &anew(&client_secret(*connection), sealed)?).await?;
         }
         secrets::set_key(work.t, &kept(&sealed)).await?;
         Ok(secrets.len() + apps.len() + clients.len())

@@ -8,7 +8,7 @@ use attestry_domain::id::SessionId;
 use attestry_domain::identity::sessions::{Session, is_recent};
 use attestry_domain::identity::users::User;
 use attestry_storage::members::Membership;
-use attestry_storage::{passkeys, sessions, sso, users};
+use attestry_storage::{passkeys, session_grants, sessions, users};
 
 use crate::boxed;
 use crate::core::context::Ctx;
@@ -47,7 +47,7 @@ pub(crate) async fn must_be_fresh(ctx: &Ctx, session: &Session) -> Result<Sessio
         .read(async move |t| {
             let has_own =
                 users::password(t, user).await?.is_some() || !passkeys::of_user(t, user).await?.is_empty();
-            let granted = sso::last_confirmed(t, id).await?;
+            let granted = session_grants::last_confirmed(t, id).await?;
             Ok::<_, Error>((sessions::get(t, id).await?, has_own, granted))
         })
         .await?;
@@ -68,7 +68,7 @@ pub async fn must_be_confirmed(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
             return Ok(true);
         }
         // A fresh single sign-on counts in its organization only.
-        Ok::<_, Error>(sso::confirmed_at(t, &own, id).await?.is_some_and(|at| is_recent(at, now)))
+        Ok::<_, Error>(session_grants::confirmed_at(t, &own, id).await?.is_some_and(|at| is_recent(at, now)))
     });
     if is_confirmed.await? { Ok(()) } else { Err(confirmation_required()) }
 }

@@ -1,17 +1,17 @@
 //! Exempt owners: the way back in where single sign-on is required.
 
-use attestry_domain::access::{Roles, Scope};
+use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::identity::sign_in::SsoDemand;
-use attestry_storage::{members, sign_in_policies, sso};
+use attestry_storage::{members, sign_in_policies, users};
 use serde::{Deserialize, Serialize};
 
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-use crate::core::queue::{Failure, Job, JobLease, Mail, Outcome};
-use crate::notices::mail_templates;
+use crate::core::queue::{Failure, Job, JobLease, Outcome};
+use crate::identity::owners::tell_owners;
 
 fn is_way_in(member: &Member, has_second_factor: bool) -> bool {
     member.is_active_owner() && member.is_exempt && has_second_factor
@@ -21,21 +21,20 @@ pub(crate) fn break_glass_required(message: &str) -> Error {
     Error::Conflict { code: "break_glass_required", message: message.to_owned() }
 }
 
-/// Returns true if the organization has an exempt owner other than this member. Lock the organization first.
-async fn has_other(c: &Change<'_>, member: Option<MemberId>) -> Result<bool, Error> {
-    let other = member.unwrap_or(MemberId::from_u128(0));
-    let roles = sso::other_exempt(c.t, c.scope, other).await?;
-    Ok(roles.iter().any(Roles::is_owner))
-}
-
-/// Requires an exempt owner, before single sign-on is.
+/// Requires an exempt owner, before single sign-on is. Lock the organization first.
 pub(crate) async fn must_exist(c: &Change<'_>) -> Result<(), Error> {
-    if has_other(c, None).await? {
-        return Ok(());
+    // Locked, so that none of them gives up the second factor at the same moment.
+    for member in members::exempt_owners(c.t, c.scope).await? {
+        if let Some(person) = members::get(c.t, c.scope, member).await? {
+            users::lock(c.t, person.user.id).await?;
+        }
     }
-    Err(break_glass_required(
-        "Exempt an owner with a second factor first: they can sign in when the identity provider fails.",
-    ))
+    match members::exempt_owners(c.t, c.scope).await?.is_empty() {
+        false => Ok(()),
+        true => Err(break_glass_required(
+            "Exempt an owner with a second factor first: they can sign in when the identity provider fails.",
+        )),
+    }
 }
 
 /// Refuses a change that takes away the last exempt owner while single sign-on is required. `after` is the member
@@ -51,7 +50,7 @@ pub(crate) async fn must_stay(
         return Ok(());
     }
     if sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Optional
-        || has_other(c, Some(before.member.id)).await?
+        || members::exempt_owners(c.t, c.scope).await?.iter().any(|other| *other != before.member.id)
     {
         return Ok(());
     }
@@ -84,12 +83,4 @@ impl Job for ExemptSignIn {
         .await?;
         Ok(Outcome::Ended)
     }
-}
-
-/// Mails all active owners of the organization about its sign-in.
-pub(crate) async fn tell_owners(c: &Change<'_>, subject: &str, message: &str) -> Result<(), Error> {
-    for person in members::owners(c.t, c.scope).await? {
-        c.enqueue(&Mail(mail_templates::identity(c.ctx, &person.user, subject, message))).await?;
-    }
-    Ok(())
 }

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::identity::sso::SsoConnection;
-use attestry_storage::{mail_domains, sso};
+use attestry_storage::{mail_domains, sso_connections};
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
-use crate::identity::exemptions::tell_owners;
 use crate::identity::mail_domains as domains;
+use crate::identity::owners::tell_owners;
 
 const EVERY: Duration = Duration::from_hours(24);
 /// The days before the end of a client secret at which owners are told.
@@ -37,10 +36,12 @@ impl Job for IdentityChecks {
         }
         for days in NOTICE_DAYS {
             let until = now.plus(Duration::from_hours(24 * days));
-            let expiring =
-                ctx.db.read(async move |t| sso::expiring(t, until.minus(EVERY), until).await).await?;
+            let expiring = ctx
+                .db
+                .read(async move |t| sso_connections::expiring(t, until.minus(EVERY), until).await)
+                .await?;
             for connection in expiring {
-                warn(ctx, &connection, now).await?;
+                warn(ctx, &connection).await?;
             }
         }
         Ok(Outcome::Again(now.plus(EVERY)))
@@ -48,8 +49,8 @@ impl Job for IdentityChecks {
 }
 
 /// Tells the owners that the client secret of a connection is about to expire.
-async fn warn(ctx: &Ctx, connection: &SsoConnection, now: Time) -> Result<(), Failure> {
-    let Some(expires_at) = connection.client_secret_expires_at.filter(|at| *at > now) else { return Ok(()) };
+async fn warn(ctx: &Ctx, connection: &SsoConnection) -> Result<(), Failure> {
+    let Some(expires_at) = connection.client_secret_expires_at else { return Ok(()) };
     let scope = Scope::system(connection.organization_id, "identity checks");
     let text = format!(
         "The client secret of the connection “{}” expires on {}. Create another one at the provider and enter it, or nobody can sign in by it.",

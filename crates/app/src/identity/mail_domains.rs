@@ -9,7 +9,7 @@ use attestry_domain::identity::sign_in::SsoDemand;
 use attestry_domain::patch::Patch;
 use attestry_domain::portals::DomainName;
 use attestry_hosting::TextRecords;
-use attestry_storage::{mail_domains, organizations, sign_in_policies, sso};
+use attestry_storage::{mail_domains, organizations, sign_in_policies, sso_connections, sso_identities};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -19,7 +19,7 @@ use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
-use crate::identity::exemptions::tell_owners;
+use crate::identity::owners::tell_owners;
 
 /// The entity type in the journal.
 const DOMAIN: &str = "mail_domain";
@@ -116,7 +116,7 @@ pub async fn update(
             return Ok(before);
         }
         if let Some(connection) = connection_id
-            && sso::get(c.t, c.scope, connection).await?.is_none()
+            && sso_connections::get(c.t, c.scope, connection).await?.is_none()
         {
             return Err(Error::field("connectionId", "is not a connection of this organization"));
         }
@@ -253,7 +253,9 @@ async fn settle(c: &Change<'_>, id: MailDomainId, found: Found) -> Result<MailDo
     }
     match action {
         Some(action) => save(c, &before, after, action).await,
+        // The look-up alone is no change to record, but another version of what is shown.
         None => {
+            let after = MailDomain { version: before.version + 1, ..after };
             mail_domains::update(c.t, c.scope, &after).await?;
             Ok(after)
         }
@@ -268,7 +270,7 @@ async fn lose(c: &Change<'_>, before: MailDomain) -> Result<MailDomain, Error> {
             message: "Another organization has verified this domain.".to_owned(),
         });
     }
-    sso::delete_of_domain(c.t, c.scope, before.name.as_str()).await?;
+    sso_identities::delete_of_domain(c.t, c.scope, before.name.as_str()).await?;
     c.invalidate(Invalidate::Organization(c.organization()));
     let message =
         "Another organization has verified it. Its people can no longer sign in by single sign-on here.";

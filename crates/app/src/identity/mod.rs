@@ -10,6 +10,7 @@ pub mod mail_domains;
 pub mod members;
 pub(crate) mod mfa_required;
 pub mod organizations;
+pub(crate) mod owners;
 pub mod passkeys;
 pub(crate) mod password_reset;
 pub mod passwords;

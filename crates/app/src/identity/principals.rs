@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use attestry_domain::Time;
-use attestry_domain::access::{Credential, Origin, Principal, Scope};
+use attestry_domain::access::{Credential, Principal, Scope};
 use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::{OrganizationId, SsoConnectionId};
-use attestry_domain::identity::sign_in::{SsoDemand, Unmet};
-use attestry_domain::identity::sso::SsoConnection;
+use attestry_domain::identity::sign_in::Unmet;
 use attestry_storage::members::{self, Standing};
-use attestry_storage::{api_keys, sessions, sso};
+use attestry_storage::{api_keys, sessions, sso_connections};
 
 use crate::boxed;
 use crate::core::context::Ctx;
@@ -166,23 +165,15 @@ pub async fn in_organization(
         permissions: role.permissions(),
         zone,
     });
+    if !demands.is_known_to(&known.session) {
+        return Ok(Err(Refused::NotAMember));
+    }
     if !is_active {
         return Ok(Err(Refused::Inactive(principal)));
     }
     if let Some(unmet) = demands.unmet(&known.session, now) {
-        let scope = Scope::visitor(organization, Some(user), Origin::command("single sign-on"));
-        let (linked, enabled) = ctx
-            .db
-            .find(async move |t| {
-                Ok::<_, Error>((sso::of_member(t, &scope, user).await?, sso::enabled(t, organization).await?))
-            })
-            .await?;
-        // A session by single sign-on learns nothing of organizations that it has nothing to do with.
-        if unmet == Unmet::Sso && demands.sso == SsoDemand::Optional && linked.is_empty() {
-            return Ok(Err(Refused::NotAMember));
-        }
-        let is_linked = |one: &&SsoConnection| linked.iter().any(|identity| identity.connection_id == one.id);
-        let connection = enabled.iter().find(is_linked).or(enabled.first()).map(|one| one.id);
+        let connection =
+            ctx.db.find(async move |t| sso_connections::of_user(t, organization, user).await).await?;
         return Ok(Err(Refused::Unmet(unmet, connection)));
     }
     let remembered = CachedPrincipal {

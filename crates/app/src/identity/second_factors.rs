@@ -5,16 +5,16 @@ use std::time::Duration;
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Scope};
 use attestry_domain::hash::Hash;
-use attestry_domain::id::{MemberId, OrganizationId, UserId};
+use attestry_domain::id::{MemberId, UserId};
 use attestry_domain::identity::passkeys::Passkey;
 use attestry_domain::identity::sessions::Session;
-use attestry_domain::identity::sign_in::{Mfa, SecondFactor, SignInMethod, SsoDemand};
-use attestry_domain::identity::sso::SsoIdentity;
+use attestry_domain::identity::sign_in::{Demands, Mfa, SecondFactor, SsoDemand};
 use attestry_domain::identity::users::User;
 use attestry_domain::text::Email;
 use attestry_storage::members::{self, Membership};
 use attestry_storage::second_factors::{self, RecoveryCodes, TotpSecret};
-use attestry_storage::{Tx, organizations, passkeys, sessions, sign_in_policies, sso, users};
+use attestry_storage::sso_identities::{self, Link};
+use attestry_storage::{Tx, organizations, passkeys, sessions, sign_in_policies, users};
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Serialize;
 use totp_rs::{Builder, Secret, Totp};
@@ -469,8 +469,8 @@ pub struct Security {
     pub totp_since: Option<Time>,
     pub recovery_codes: RecoveryCodes,
     pub passkeys: Vec<Passkey>,
-    /// The identities at providers by which the user signs in, with the names of their connections.
-    pub identities: Vec<(SsoIdentity, String)>,
+    /// The identities at providers by which the user signs in.
+    pub identities: Vec<Link>,
     pub demands: Vec<Demand>,
 }
 
@@ -484,6 +484,16 @@ pub struct Demand {
     pub is_exempt: bool,
 }
 
+/// The identities of a session's user, as far as the session may know the organizations.
+pub(crate) async fn links(t: &Tx<'_>, session: &Session) -> Result<Vec<Link>, Error> {
+    let standings = members::standings(t, session).await?;
+    let is_known = |link: &Link| {
+        let own = standings.iter().find(|one| one.organization == link.identity.organization_id);
+        own.is_some_and(|own| own.demands.is_known_to(session))
+    };
+    Ok(sso_identities::of_account(t, session.user_id).await?.into_iter().filter(is_known).collect())
+}
+
 #[boxed]
 pub async fn security(ctx: &Ctx, session: &Session) -> Result<Security, Error> {
     let (user, session) = (session.user_id, session.clone());
@@ -492,41 +502,19 @@ pub async fn security(ctx: &Ctx, session: &Session) -> Result<Security, Error> {
             let totp = second_factors::totp(t, user).await?;
             let standings = members::standings(t, &session).await?;
             let demand = |membership: Membership| {
-                let own = standings.iter().find(|one| one.organization == membership.organization);
-                let mfa_from = own.and_then(|one| one.demands.mfa_from);
+                let own = standings.iter().find(|one| one.organization == membership.organization)?;
+                let Demands { mfa_from, sso, is_exempt, .. } = own.demands;
                 let mfa = if mfa_from.is_some() { Mfa::Required } else { Mfa::Optional };
-                let sso = own.map(|one| one.demands.sso).unwrap_or_default();
-                let is_exempt = own.is_some_and(|one| one.demands.is_exempt);
-                Demand { membership, mfa, mfa_from, sso, is_exempt }
+                let demand = Demand { membership, mfa, mfa_from, sso, is_exempt };
+                own.demands.is_known_to(&session).then_some(demand)
             };
-            // The word of one organization's provider shows nothing of the others.
-            let is_shown = |organization: OrganizationId| {
-                let is_granted = |one: &members::Standing| {
-                    one.organization == organization && one.demands.granted_at.is_some()
-                };
-                session.method != SignInMethod::Sso || standings.iter().any(is_granted)
-            };
-            let mut identities = Vec::new();
-            for identity in sso::of_account(t, user).await? {
-                if !is_shown(identity.organization_id) {
-                    continue;
-                }
-                let connection = sso::find(t, identity.connection_id).await?;
-                let name = connection.map(|sealed| sealed.connection.name.to_string());
-                identities.push((identity, name.unwrap_or_default()));
-            }
             Ok(Security {
                 has_password: users::password(t, user).await?.is_some(),
                 totp_since: totp.and_then(|(secret, _)| secret.activated_at),
                 recovery_codes: second_factors::codes(t, user).await?,
                 passkeys: passkeys::of_user(t, user).await?,
-                identities,
-                demands: members::of_user(t, user)
-                    .await?
-                    .into_iter()
-                    .filter(|membership| is_shown(membership.organization))
-                    .map(demand)
-                    .collect(),
+                identities: links(t, &session).await?,
+                demands: members::of_user(t, user).await?.into_iter().filter_map(demand).collect(),
             })
         })
         .await

@@ -6,11 +6,11 @@ use attestry_domain::hash::Hash;
 use attestry_domain::id::{OrganizationId, SessionId, SsoConnectionId, UserId};
 use attestry_domain::identity::sessions::{Session, confirmed_until, is_recent};
 use attestry_domain::identity::sign_in::{SecondFactor, SignInMethod, Unmet};
-use attestry_domain::identity::sso::SsoConnection;
 use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Name};
 pub use attestry_storage::members::Membership;
-use attestry_storage::{members, passkeys, sessions, sso, users};
+pub use attestry_storage::sso_identities::Link;
+use attestry_storage::{members, passkeys, session_grants, sessions, users};
 use serde::{Deserialize, Serialize};
 
 use crate::boxed;
@@ -160,6 +160,33 @@ pub(crate) fn bad_credentials() -> Error {
     }
 }
 
+/// A session that begins now.
+pub(crate) fn begin(
+    ctx: &Ctx,
+    user_id: UserId,
+    method: SignInMethod,
+    second_factor: Option<SecondFactor>,
+    user_agent: Option<String>,
+    origin: &Origin,
+) -> Session {
+    let now = ctx.now();
+    // By single sign-on, the user proved nothing of their own.
+    let confirmed_at = if method == SignInMethod::Sso { Time::from_millis(0) } else { now };
+    Session {
+        id: ctx.ids.next(),
+        user_id,
+        created_at: now,
+        last_seen_at: now,
+        expires_at: now.plus(ctx.settings.session_lifetime.min(ctx.settings.session_max_age)),
+        ip: origin.ip.map(|ip| ip.to_string()),
+        user_agent,
+        confirmed_at,
+        method,
+        second_factor,
+        longest_gap: 0,
+    }
+}
+
 /// Starts a session for an authenticated user. `settle` runs in its transaction.
 pub(crate) async fn open<F>(
     ctx: &Ctx,
@@ -178,19 +205,7 @@ where
         SignInMethod::Passkey => Some(SecondFactor::Passkey),
         SignInMethod::Sso => None,
     };
-    let session = Session {
-        id: ctx.ids.next(),
-        user_id: user.id,
-        created_at: now,
-        last_seen_at: now,
-        expires_at: now.plus(ctx.settings.session_lifetime.min(ctx.settings.session_max_age)),
-        ip: origin.ip.map(|ip| ip.to_string()),
-        user_agent,
-        confirmed_at: now,
-        method,
-        second_factor,
-        longest_gap: 0,
-    };
+    let session = begin(ctx, user.id, method, second_factor, user_agent, &origin);
     let token = ctx.keys.token();
     let (kept, hash, account, from) = (session.clone(), token.hash, user.clone(), origin.clone());
     ctx.change_account(user.id, &origin, async move |a| {
@@ -272,7 +287,7 @@ pub struct Confirmation {
     pub confirmed_until: Option<Time>,
     pub methods: Vec<SignInMethod>,
     /// The connections that can vouch for the user anew, for their own organizations.
-    pub connections: Vec<SsoConnection>,
+    pub connections: Vec<Link>,
     /// A password is confirmed together with a code of the authenticator app.
     pub needs_code: bool,
 }
@@ -290,18 +305,15 @@ pub async fn confirmation(
             let granted = match organization {
                 Some(organization) => {
                     let scope = Scope::visitor(organization, Some(user), Origin::command("confirmation"));
-                    sso::confirmed_at(t, &scope, id).await?
+                    session_grants::confirmed_at(t, &scope, id).await?
                 }
                 None => None,
             };
             let own = session.is_confirmed(now).then(|| session.confirmed_until());
             let granted = granted.filter(|at| is_recent(*at, now)).map(confirmed_until);
-            let linked = sso::of_account(t, user).await?;
-            let mut connections = Vec::new();
-            for identity in linked {
-                let found = sso::find(t, identity.connection_id).await?.map(|sealed| sealed.connection);
-                connections.extend(found.filter(|one| one.is_enabled));
-            }
+            let connections =
+                second_factors::links(t, &session).await?.into_iter().filter(|one| one.is_enabled);
+            let connections: Vec<Link> = connections.collect();
             let needs_code = !second_factors::methods(t, user).await?.is_empty();
             let mut methods = Vec::new();
             if !passkeys::of_user(t, user).await?.is_empty() {
@@ -436,24 +448,12 @@ pub async fn current(
         .read(async move |t| {
             let found = users::get(t, own.user_id).await?.ok_or(Error::NotFound("user"))?;
             let standings = members::standings(t, &own).await?;
-            let unmet = |membership: &Membership| {
+            let shown = members::of_user(t, own.user_id).await?.into_iter().filter_map(|membership| {
                 let standing = standings.iter().find(|one| one.organization == membership.organization)?;
-                standing.demands.unmet(&own, now)
-            };
-            let memberships = members::of_user(t, own.user_id).await?;
-            let memberships = memberships.into_iter().map(|membership| {
-                let unmet = unmet(&membership);
-                (membership, unmet)
+                let demands = standing.demands;
+                demands.is_known_to(&own).then(|| (membership, demands.unmet(&own, now)))
             });
-            // The word of one organization's provider shows nothing of the others.
-            let linked = sso::of_account(t, own.user_id).await?;
-            let is_linked = |membership: &Membership| {
-                linked.iter().any(|identity| identity.organization_id == membership.organization)
-            };
-            let is_shown = |membership: &Membership, unmet: Option<Unmet>| {
-                own.method != SignInMethod::Sso || unmet != Some(Unmet::Sso) || is_linked(membership)
-            };
-            Ok((found, memberships.filter(|(membership, unmet)| is_shown(membership, *unmet)).collect()))
+            Ok((found, shown.collect()))
         })
         .await
 }

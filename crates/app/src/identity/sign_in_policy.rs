@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use attestry_domain::access::{Credential, Scope};
-use attestry_domain::id::MemberId;
+use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::members::MemberState;
 use attestry_domain::identity::sign_in::{Demands, Mfa, SignInPolicy, SsoDemand, SsoMfa, Unmet};
 use attestry_domain::patch::Patch;
 use attestry_storage::{
-    Tx, members, organizations, registers as rows, sessions, sign_in_policies, sso, users,
+    Tx, members, organizations, sessions, sign_in_policies, sso_connections, sso_identities, users,
 };
 
 use crate::boxed;
@@ -20,10 +20,11 @@ use crate::core::precondition::Precondition;
 use crate::identity::exemptions;
 use crate::identity::members::must_manage;
 use crate::identity::mfa_required::MfaRequired;
+use crate::identity::owners::tell_owners;
 use crate::identity::principals::bad_session;
 
-/// The entity type in the journal, and the name of its lock.
-pub(crate) const POLICY: &str = "sign_in_policy";
+/// The entity type in the journal.
+const POLICY: &str = "sign_in_policy";
 
 /// The policy, and the members whom it concerns.
 #[derive(Clone, Debug)]
@@ -71,9 +72,7 @@ pub async fn update(
     precondition: Precondition,
 ) -> Result<PolicyInForce, Error> {
     ctx.change(scope, async move |c| {
-        // Rules about owners and connections need the organization's lock.
         organizations::lock(c.t, c.scope).await?;
-        rows::hold(c.t, c.scope, POLICY).await?;
         let before = sign_in_policies::get(c.t, c.scope).await?;
         precondition.check(&[before.version])?;
         let mfa = patch.mfa.unwrap_or(before.mfa);
@@ -106,34 +105,57 @@ pub async fn update(
             exemptions::must_exist(c).await?;
         }
         must_be_met(c, &after).await?;
-        let after = SignInPolicy { updated_at: Some(c.now), version: before.version + 1, ..after };
-        sign_in_policies::put(c.t, c.scope, &after).await?;
-        c.invalidate(Invalidate::Organization(c.organization()));
-        c.record("sign_in_policy.updated", POLICY, c.organization(), &after)?;
+        let after = store(c, &before, after).await?;
         if after.mfa_from.is_some() && after.mfa_from != before.mfa_from {
             c.enqueue(&MfaRequired { organization: c.organization(), from: after.mfa_from }).await?;
-        }
-        if after.sso != before.sso {
-            let (subject, message) = match after.sso {
-                SsoDemand::Required => (
-                    "Single sign-on is required",
-                    "Members of your organization now sign in by its identity provider. Exempt owners still sign in with their own credentials and a second factor.",
-                ),
-                SsoDemand::Optional => (
-                    "Single sign-on is no longer required",
-                    "Members of your organization may sign in with their passwords and passkeys again.",
-                ),
-            };
-            exemptions::tell_owners(c, subject, message).await?;
         }
         in_force(c.t, c.scope, after).await
     })
     .await
 }
 
+/// Stores a changed policy; owners are told when single sign-on becomes required or optional.
+async fn store(c: &Change<'_>, before: &SignInPolicy, after: SignInPolicy) -> Result<SignInPolicy, Error> {
+    let after = SignInPolicy { updated_at: Some(c.now), version: before.version + 1, ..after };
+    sign_in_policies::put(c.t, c.scope, &after).await?;
+    c.invalidate(Invalidate::Organization(c.organization()));
+    c.record("sign_in_policy.updated", POLICY, c.organization(), &after)?;
+    if after.sso != before.sso {
+        let (subject, message) = match after.sso {
+            SsoDemand::Required => (
+                "Single sign-on is required",
+                "Members of your organization now sign in by its identity provider. Exempt owners still sign in with their own credentials and a second factor.",
+            ),
+            SsoDemand::Optional => (
+                "Single sign-on is no longer required",
+                "Members of your organization may sign in with their passwords and passkeys again.",
+            ),
+        };
+        tell_owners(c, subject, message).await?;
+    }
+    Ok(after)
+}
+
+/// Makes single sign-on optional again, from the command line; returns false if it was.
+#[boxed]
+pub async fn disable_sso_by_operator(ctx: &Ctx, organization: OrganizationId) -> Result<bool, Error> {
+    let scope = Scope::system(organization, "attestry admin disable-sso");
+    ctx.change(&scope, async move |c| {
+        organizations::lock(c.t, c.scope).await?;
+        let before = sign_in_policies::get(c.t, c.scope).await?;
+        let after = SignInPolicy { sso: SsoDemand::Optional, ..before.clone() };
+        if after == before {
+            return Ok(false);
+        }
+        store(c, &before, after).await?;
+        Ok(true)
+    })
+    .await
+}
+
 /// Requires a connection that was tested since its last change.
 async fn must_be_tested(c: &Change<'_>) -> Result<(), Error> {
-    let enabled = sso::enabled(c.t, c.organization()).await?;
+    let enabled = sso_connections::enabled(c.t, c.organization()).await?;
     match enabled.iter().any(|connection| connection.tested_at.is_some()) {
         true => Ok(()),
         false => Err(not_tested("Test a connection and enable it before you require single sign-on.")),
@@ -163,7 +185,7 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
             if lacks_factor { Some(Unmet::Enrolment) } else { new.unmet(&session, c.now) }
         }
         Credential::ApiKey(_) => {
-            let linked = !sso::of_member(c.t, c.scope, own.user).await?.is_empty();
+            let linked = !sso_identities::of_member(c.t, c.scope, own.user).await?.is_empty();
             let is_exempt =
                 members::get(c.t, c.scope, own.member).await?.is_some_and(|own| own.member.is_exempt);
             if policy.sso == SsoDemand::Required && !linked && !is_exempt {

@@ -188,6 +188,12 @@ impl Demands {
         }
     }
 
+    /// True if the session may know that its user is a member. A session by single sign-on is one organization's proof, and
+    /// shows nothing of the others.
+    pub fn is_known_to(&self, session: &Session) -> bool {
+        session.method != SignInMethod::Sso || self.granted_at.is_some()
+    }
+
     /// True if the word of the connection counts as a second factor.
     fn counts_as_factor(&self) -> bool {
         match self.sso_mfa {
@@ -257,8 +263,12 @@ mod tests {
     fn session_by_single_sign_on_counts_where_it_was_granted() {
         let by_sso = Session { method: SignInMethod::Sso, ..session(0, None) };
         let stranger = Demands { sso_max_hours: 12, ..Demands::default() };
+        assert!(!stranger.is_known_to(&by_sso) && stranger.is_known_to(&session(0, None)));
         assert_eq!(stranger.unmet(&by_sso, at(0)), Some(Unmet::Sso));
         let granted = Demands { granted_at: Some(at(0)), ..stranger };
+        assert!(granted.is_known_to(&by_sso));
+        let revoked = Demands { granted_at: Some(Time::from_millis(0)), ..stranger };
+        assert_eq!(revoked.unmet(&by_sso, at(0)), Some(Unmet::TooOld));
         assert_eq!(granted.unmet(&by_sso, at(0)), None);
         assert_eq!(granted.unmet(&Session { last_seen_at: at(720), ..by_sso }, at(720)), Some(Unmet::TooOld));
     }

@@ -148,7 +148,7 @@ pub struct SsoSignIn {
     pub request_id: String,
     pub subject: Option<String>,
     pub email: Option<String>,
-    /// The names of the claims that came; in a test, the claims.
+    /// The claims that came, with their values only in a test.
     #[row(json)]
     pub claims: Option<Value>,
     pub group_count: Option<i64>,

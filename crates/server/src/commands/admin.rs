@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use attestry_app::identity::setup::{self, NewInstallation};
-use attestry_app::identity::{mail_domains, members, organizations, passwords, second_factors, sso};
+use attestry_app::identity::{
+    mail_domains, members, organizations, passwords, second_factors, sign_in_policy,
+};
 use attestry_app::{Ctx, Error};
 use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
 use attestry_domain::identity::members::Person;
@@ -170,7 +172,7 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
         }
         Admin::DisableSso { organization } => {
             let found = named_organization(&ctx, &organization).await?;
-            match sso::disable_by_operator(&ctx, found.id).await.map_err(plain)? {
+            match sign_in_policy::disable_sso_by_operator(&ctx, found.id).await.map_err(plain)? {
                 true => say(format_args!(
                     "{} no longer requires single sign-on; its owners are told.",
                     found.name

@@ -1,30 +1,30 @@
 //! The account that an identity belongs to: linked by the subject, and by the address only within a proved domain.
 
-use attestry_domain::Time;
-use attestry_domain::access::{Origin, Roles, Scope};
-use attestry_domain::id::UserId;
+use attestry_domain::access::{Roles, Scope};
 use attestry_domain::identity::mail_domains::domain_of;
 use attestry_domain::identity::members::{Member, NewMember, Person};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::SignInMethod;
 use attestry_domain::identity::sso::{RoleSync, SsoConnection, SsoIdentity};
 use attestry_domain::identity::users::{User, invited_key};
-use attestry_domain::text::Email;
+use attestry_domain::text::{Email, Name};
 use attestry_domain::words::Department;
 use attestry_storage::members::Membership;
-use attestry_storage::sso::Grant;
-use attestry_storage::{Tx, mail_domains, members, organizations, sessions, sso, users};
+use attestry_storage::session_grants::Grant;
+use attestry_storage::{
+    Tx, mail_domains, members, organizations, session_grants, sessions, sso_connections, sso_identities,
+    users,
+};
 
-use super::flow::{Profile, Purpose, Refused, Vouched};
+use super::flow::{Browser, Profile, Purpose, Refused, Vouched};
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
-use crate::core::keys::Token;
 use crate::core::queue::Mail;
 use crate::identity::confirmation::own_scope;
-use crate::identity::sessions::{SessionState, SignedIn};
+use crate::identity::sessions::{SessionState, SignedIn, begin};
 use crate::identity::{invitations, members as people, second_factors};
 use crate::notices::mail_templates;
 
@@ -48,67 +48,39 @@ fn refuse(code: &'static str, message: impl Into<String>) -> Error {
     Error::Conflict { code, message: message.into() }
 }
 
-/// A new session, before its transaction.
-#[derive(Clone)]
-struct Opening {
-    session: Session,
-    token: Token,
-}
-
-fn opening(ctx: &Ctx, user_agent: Option<String>, origin: &Origin) -> Opening {
-    let now = ctx.now();
-    let session = Session {
-        id: ctx.ids.next(),
-        // Set once the account is known.
-        user_id: UserId::from_u128(0),
-        created_at: now,
-        last_seen_at: now,
-        expires_at: now.plus(ctx.settings.session_lifetime.min(ctx.settings.session_max_age)),
-        ip: origin.ip.map(|ip| ip.to_string()),
-        user_agent,
-        // The user proved nothing of their own to this installation.
-        confirmed_at: Time::from_millis(0),
-        method: SignInMethod::Sso,
-        second_factor: None,
-        longest_gap: 0,
-    };
-    Opening { session, token: ctx.keys.token() }
-}
-
 /// Signs a person in, confirms or links, all in one transaction of the connection's organization.
 #[boxed]
 pub(crate) async fn settle(
     ctx: &Ctx,
     vouched: Vouched,
     purpose: Purpose,
-    current: Option<Session>,
-    user_agent: Option<String>,
-    origin: Origin,
+    browser: Browser,
 ) -> Result<Outcome, Refused> {
     let id = vouched.connection;
-    let found = ctx.db.read(async move |t| sso::find(t, id).await).await.map_err(Error::from)?;
+    let found = ctx.db.read(async move |t| sso_connections::find(t, id).await).await.map_err(Error::from)?;
     let gone = || refuse("sso_expired", "The connection has changed since.");
     let organization = found.ok_or_else(gone)?.connection.organization_id;
-    let opening = opening(ctx, user_agent, &origin);
-    let scope = Scope::visitor(organization, None, origin);
+    let scope = Scope::visitor(organization, None, browser.origin.clone());
     let outcome = ctx.change(&scope, async move |c| {
         organizations::lock(c.t, c.scope).await?.ok_or_else(gone)?;
-        let connection = sso::lock(c.t, c.scope, vouched.connection).await?.ok_or_else(gone)?.connection;
+        let connection =
+            sso_connections::lock(c.t, c.scope, vouched.connection).await?.ok_or_else(gone)?.connection;
         if !connection.is_enabled || connection.config_version != vouched.config_version {
             return Err(gone());
         }
-        let (person, identity) = match (purpose, &current) {
+        let (person, identity) = match (purpose, &browser.session) {
             (Purpose::Link, Some(session)) => link_own(c, &connection, &vouched.profile, session).await?,
             _ => person_of(c, &connection, &vouched.profile).await?,
         };
         let person = sync_roles(c, &connection, &vouched.profile, person).await?;
         // The session may have ended with the credentials that nobody had proved.
-        let current = match &current {
+        let current = match &browser.session {
             Some(session) => sessions::get(c.t, session.id).await?,
             None => None,
         };
         let signing = Signing { connection: &connection, profile: &vouched.profile, purpose };
-        finish(c, &signing, &person, &identity, current.as_ref(), &opening).await
+        let user_agent = browser.user_agent.clone();
+        finish(c, &signing, &person, &identity, current, user_agent).await
     });
     Ok(outcome.await?)
 }
@@ -126,33 +98,34 @@ async fn finish(
     Signing { connection, profile, purpose }: &Signing<'_>,
     person: &Person,
     identity: &SsoIdentity,
-    current: Option<&Session>,
-    opening: &Opening,
+    current: Option<Session>,
+    user_agent: Option<String>,
 ) -> Result<Outcome, Error> {
     let user = &person.user;
-    let is_own = current.is_some_and(|session| session.user_id == user.id);
-    match (purpose, current) {
+    let is_own = current.as_ref().is_some_and(|session| session.user_id == user.id);
+    match (purpose, &current) {
         (Purpose::Confirm | Purpose::Link, _) if !is_own => {
             return Err(refuse("sso_wrong_account", "The provider vouched for another account."));
         }
         (_, Some(_)) if !is_own => return Ok(Outcome::AnotherPerson),
         _ => {}
     }
-    let session = match current {
-        Some(session) => session.clone(),
-        None => Session { user_id: user.id, ..opening.session.clone() },
-    };
-    match current {
+    let (session, opened) = match current {
+        Some(session) => {
+            // A session of one's own is renewed by one's own credentials.
+            if session.method == SignInMethod::Sso {
+                sessions::renewed(c.t, session.id, c.now).await?;
+            }
+            (session, None)
+        }
         None => {
-            sessions::insert(c.t, &session, &opening.token.hash).await?;
+            let session = begin(c.ctx, user.id, SignInMethod::Sso, None, user_agent, c.scope.origin());
+            let token = c.ctx.keys.token();
+            sessions::insert(c.t, &session, &token.hash).await?;
             users::signed_in(c.t, user.id, c.now).await?;
+            (session, Some(token))
         }
-        // A session of one's own is confirmed by one's own credentials.
-        Some(session) if session.method == SignInMethod::Sso => {
-            sessions::renewed(c.t, session.id, c.now).await?;
-        }
-        Some(_) => {}
-    }
+    };
     let grant = Grant {
         session: session.id,
         identity: identity.id,
@@ -162,7 +135,7 @@ async fn finish(
         sid: profile.sid.clone(),
         id_token: profile.id_token.clone(),
     };
-    sso::grant(c.t, c.scope, &grant).await?;
+    session_grants::put(c.t, c.scope, &grant).await?;
     c.invalidate(Invalidate::Session(session.id));
     let membership = Membership {
         member: person.member.id,
@@ -171,18 +144,16 @@ async fn finish(
         role: person.member.role.clone(),
     };
     let own = own_scope(&membership, user, session.id, c.scope.origin());
-    let action = match (purpose, current) {
+    let action = match (purpose, &opened) {
         (Purpose::Confirm, _) => "session.confirmed",
-        (_, None) => "session.created",
+        (_, Some(_)) => "session.created",
         _ => "session.granted",
     };
     let state = SessionState::from(&session).granted_by(connection.id);
     c.within(&own).record(action, "session", session.id, &state)?;
-    if current.is_some() {
-        return Ok(Outcome::Granted);
-    }
+    let Some(token) = opened else { return Ok(Outcome::Granted) };
     let user = User { last_login: Some(c.now), ..user.clone() };
-    Ok(Outcome::Opened(Box::new(SignedIn { token: opening.token.clone(), session, user })))
+    Ok(Outcome::Opened(Box::new(SignedIn { token, session, user })))
 }
 
 type Whose = (Person, SsoIdentity);
@@ -198,7 +169,7 @@ async fn link_own(
     let Some(person) = found.filter(|person| person.member.is_active) else {
         return Err(refuse("sso_not_a_member", "The account is not an active member of the organization."));
     };
-    if let Some(known) = sso::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
+    if let Some(known) = sso_identities::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
         return match known.user_id == session.user_id {
             true => Ok((person, known)),
             false => Err(refuse("sso_identity_conflict", "This identity is linked to another account.")),
@@ -215,7 +186,7 @@ async fn link(
     profile: &Profile,
     person: &Person,
 ) -> Result<SsoIdentity, Error> {
-    let known = sso::of_connection_and_user(c.t, c.scope, connection.id, person.user.id).await?;
+    let known = sso_identities::of_connection_and_user(c.t, c.scope, connection.id, person.user.id).await?;
     if known.is_some() {
         let cause = "Another subject of this connection is linked to the account; was the address given to somebody else? An owner can remove that identity.";
         return Err(refuse("sso_identity_conflict", cause));
@@ -230,7 +201,7 @@ async fn link(
         created_at: c.now,
         last_used_at: c.now,
     };
-    sso::insert_identity(c.t, c.scope, &identity).await?;
+    sso_identities::insert(c.t, c.scope, &identity).await?;
     c.record("sso_identity.linked", IDENTITY, identity.id, &identity)?;
     let message =
         format!("Your Attestry account can now be used by single sign-on with “{}”.", connection.name);
@@ -271,7 +242,7 @@ async fn proved_address<'p>(
 async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile) -> Result<Whose, Error> {
     let inactive =
         || refuse("sso_member_inactive", "The member was deactivated; signing in brings nobody back.");
-    if let Some(identity) = sso::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
+    if let Some(identity) = sso_identities::by_subject(c.t, c.scope, connection.id, &profile.subject).await? {
         let found = members::lock_by_user(c.t, c.scope, identity.user_id).await?;
         let Some(person) = found else {
             return Err(refuse("sso_not_a_member", "The account is no longer a member of the organization."));
@@ -280,7 +251,7 @@ async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile
             return Err(inactive());
         }
         let email = profile.email.as_ref().map(Email::as_str).or(identity.email.as_deref());
-        sso::used(c.t, c.scope, identity.id, c.now, email).await?;
+        sso_identities::used(c.t, c.scope, identity.id, c.now, email).await?;
         return Ok((person, identity));
     }
     let email = proved_address(c.t, connection, profile).await?;
@@ -362,7 +333,7 @@ async fn join(
     let user = match account {
         Some(user) => user,
         None => {
-            let name = profile.name.clone().unwrap_or_else(|| email.as_str().to_owned());
+            let name = profile.name.as_ref().map_or_else(|| email.as_str().to_owned(), Name::to_string);
             let user = User::new(c.next_id(), name, email.as_str().to_owned(), true, c.now);
             users::insert(c.t, &user, None).await?;
             user
@@ -424,11 +395,12 @@ pub(crate) async fn rehearse(
 ) -> Result<(), Refused> {
     let (own, profile) = (connection.clone(), vouched.profile.clone());
     let scope = Scope::system(connection.organization_id, "test of a connection");
-    let looked =
-        ctx.db.read(async move |t| match sso::by_subject(t, &scope, own.id, &profile.subject).await? {
+    let looked = ctx.db.read(async move |t| {
+        match sso_identities::by_subject(t, &scope, own.id, &profile.subject).await? {
             Some(_) => Ok(()),
             None => proved_address(t, &own, &profile).await.map(drop),
-        });
+        }
+    });
     looked.await?;
     roles_for(connection, &vouched.profile)?;
     Ok(())

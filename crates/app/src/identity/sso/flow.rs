@@ -11,12 +11,12 @@ use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sso::{
     Groups, SsoConnection, SsoSignIn, claim, groups_of, has_several_factors,
 };
-use attestry_domain::text::{Email, Parse};
+use attestry_domain::text::{Email, Name, Parse};
 use attestry_oidc::{Authorization, Claims, Client, Expected, Failure, Provider, Tokens};
-use attestry_storage::sso;
-use attestry_storage::sso::SealedConnection;
+use attestry_storage::sso_connections;
+use attestry_storage::sso_connections::SealedConnection;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use url::Url;
 
 use super::accounts::{self, Outcome};
@@ -37,6 +37,9 @@ const STATE: &str = "sso state";
 const START: &str = "sso start";
 const SWITCH: &str = "sso switch";
 const MAX_NEXT: usize = 500;
+const MAX_EMAIL: usize = 320;
+/// The length of the cookie: 32 random bytes in base64url.
+const COOKIE_LENGTH: usize = 43;
 
 /// The reason for a round trip to the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,20 +132,40 @@ pub struct Asked {
     /// The issuer, if the provider's own page led here.
     pub issuer: Option<String>,
     pub ticket: Option<String>,
-    /// The browser's cookie, if it has one.
-    pub browser: Option<String>,
+}
+
+/// The browser of a round trip.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    /// The cookie that binds the round trip to it, if it has one.
+    pub cookie: Option<String>,
+    /// The session that it has already.
+    pub session: Option<Session>,
+    pub user_agent: Option<String>,
+    pub origin: Origin,
+}
+
+impl Browser {
+    /// True if it has the cookie with this hash.
+    fn is(&self, cookie: &Hash) -> bool {
+        self.cookie.as_ref().is_some_and(|own| same(&sha256(own.as_bytes()), cookie))
+    }
+
+    fn session_id(&self) -> Option<SessionId> {
+        self.session.as_ref().map(|session| session.id)
+    }
 }
 
 /// The address at the provider, and the cookie of the browser.
 #[derive(Clone, Debug)]
 pub struct Leaving {
     pub url: String,
-    pub browser: String,
+    pub cookie: String,
 }
 
 /// A connection that can be used; for a test also one that is not enabled.
 async fn usable(ctx: &Ctx, id: SsoConnectionId, purpose: Purpose) -> Result<SealedConnection, Refused> {
-    let found = ctx.db.read(async move |t| sso::find(t, id).await).await.map_err(Error::from)?;
+    let found = ctx.db.read(async move |t| sso_connections::find(t, id).await).await.map_err(Error::from)?;
     let found = found.filter(|found| found.connection.is_enabled || purpose == Purpose::Test);
     found.ok_or_else(|| refused("sso_disabled", "There is no such connection, or it is disabled."))
 }
@@ -172,8 +195,9 @@ pub async fn start(
     ctx: &Ctx,
     connection: SsoConnectionId,
     asked: Asked,
-    session: Option<SessionId>,
+    browser: Browser,
 ) -> Result<Leaving, Refused> {
+    let session = browser.session_id();
     let (purpose, next) = match &asked.ticket {
         None => (Purpose::SignIn, path_of(&ctx.settings.public_url, asked.next.as_deref())),
         Some(text) => {
@@ -192,14 +216,15 @@ pub async fn start(
         return Err(refused("sso_disabled", "The start names another issuer."));
     }
     let provider = oidc(ctx)?.provider(&own.issuer, ctx.now()).await?;
-    let browser = asked.browser.filter(|text| text.len() == 43).unwrap_or_else(|| ctx.keys.token().text);
+    let known = browser.cookie.filter(|cookie| cookie.len() == COOKIE_LENGTH);
+    let cookie = known.unwrap_or_else(|| ctx.keys.token().text);
     let (nonce, verifier) = (ctx.keys.token().text, ctx.keys.token().text);
     let state = State {
         connection,
         config_version: own.config_version,
         nonce: nonce.clone(),
         verifier: verifier.clone(),
-        browser: sha256(browser.as_bytes()),
+        browser: sha256(cookie.as_bytes()),
         next,
         purpose,
         session: session.filter(|_| purpose != Purpose::SignIn),
@@ -208,7 +233,7 @@ pub async fn start(
     let Ticket { text: state, .. } = tickets::issue_for(ctx, STATE, state, LIFETIME)?;
     let redirect_uri = redirect_uri(ctx, connection);
     let client = Client { id: own.client_id.as_str(), secret: None, redirect_uri: &redirect_uri };
-    let hint = asked.login_hint.as_deref().filter(|hint| hint.len() <= 320);
+    let hint = asked.login_hint.as_deref().filter(|hint| hint.len() <= MAX_EMAIL);
     let request = Authorization {
         scopes: &own.scopes,
         state: &state,
@@ -218,7 +243,7 @@ pub async fn start(
         is_fresh: purpose == Purpose::Confirm,
     };
     let url = provider.authorization_url(&client, &request)?;
-    Ok(Leaving { url: url.into(), browser })
+    Ok(Leaving { url: url.into(), cookie })
 }
 
 /// The answer of a provider, as a browser brings it.
@@ -228,8 +253,6 @@ pub struct Answer {
     pub code: Option<String>,
     pub issuer: Option<String>,
     pub error: Option<String>,
-    /// The browser's cookie.
-    pub browser: Option<String>,
 }
 
 /// The end of a round trip.
@@ -261,7 +284,7 @@ pub(crate) struct Profile {
     pub(crate) email: Option<Email>,
     /// False if the provider says that the address is not verified, or may not vouch for it.
     pub(crate) is_verified: bool,
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Name>,
     pub(crate) groups: Option<Vec<String>>,
     /// True if the provider left the groups out because there are too many.
     pub(crate) has_too_many_groups: bool,
@@ -286,18 +309,16 @@ pub(crate) struct Vouched {
 
 /// The maximum number of bytes of an ID token that is kept for signing out.
 const MAX_KEPT_TOKEN: usize = 8 * 1024;
-/// The tolerated difference of clocks, for the time of authentication.
-const SKEW: Duration = Duration::from_mins(1);
+/// The maximum number of bytes of the claims of a test that are kept.
+const MAX_KEPT_CLAIMS: usize = 16 * 1024;
 
-/// Ends a round trip. A failure after the provider's answer is recorded for the owner of the connection.
+/// Ends a round trip. An attempt whose state is right is recorded for the owner of the connection.
 #[boxed]
 pub async fn finish(
     ctx: &Ctx,
     connection: SsoConnectionId,
     answer: Answer,
-    current: Option<Session>,
-    user_agent: Option<String>,
-    origin: Origin,
+    browser: Browser,
 ) -> Result<Returned, Refused> {
     let text = answer.state.as_deref().ok_or_else(|| refused("sso_expired", "There is no state."))?;
     let state: State = tickets::read(ctx, STATE, text)?;
@@ -308,63 +329,62 @@ pub async fn finish(
     if found.connection.config_version != state.config_version {
         return Err(refused("sso_expired", "The connection has changed since."));
     }
-    if !is_browser(answer.browser.as_deref(), &state.browser) {
+    if !browser.is(&state.browser) {
         return Err(refused("sso_wrong_browser", "The browser is another one, or lost its cookie."));
     }
-    if state.session.is_some() && current.as_ref().map(|session| session.id) != state.session {
+    if state.session.is_some() && browser.session_id() != state.session {
         return Err(refused("sso_wrong_browser", "The session is another one."));
     }
-    let (organization, own) = (found.connection.organization_id, found.connection.clone());
-    let user = current.as_ref().map(|session| session.user_id);
-    let traced = trace(ctx, &found, &state, &answer, text).await;
-    let mut seen = Seen::default();
-    let settled = match traced {
-        Ok((claims, all, tokens)) => {
-            seen = Seen::of(&own, &claims, &all);
-            settle(ctx, &own, &state, claims, &all, &tokens, current, user_agent, origin.clone()).await
+    let is_test = state.purpose == Purpose::Test;
+    let (mut seen, from) = (Seen::default(), browser.clone());
+    let settled = match trace(ctx, &found, &state, &answer, text).await {
+        Ok(traced) => {
+            seen = Seen::of(&found.connection, &traced, is_test);
+            settle(ctx, &found.connection, &state, traced, browser).await
         }
         Err(refused) => Err(refused),
     };
-    let is_test = state.purpose == Purpose::Test;
+    let failure = settled.as_ref().err();
     let recorded = SsoSignIn {
         id: ctx.ids.next(),
-        organization_id: organization,
+        organization_id: found.connection.organization_id,
         connection_id: connection,
         at: ctx.now(),
         is_test,
-        result: settled.as_ref().err().map_or("signed_in", |refused| refused.code).to_owned(),
-        reason: settled.as_ref().err().map(|refused| refused.cause.clone()),
-        request_id: origin.request_id.to_string(),
+        result: failure.map_or("signed_in", |refused| refused.code).to_owned(),
+        reason: failure.map(|refused| refused.cause.clone()),
+        request_id: from.origin.request_id.to_string(),
         subject: seen.subject,
         email: seen.email,
-        claims: seen
-            .claims
-            .map(|all| if is_test { Value::Object(all) } else { json!(all.keys().collect::<Vec<_>>()) }),
+        claims: seen.claims,
         group_count: seen.group_count,
         role: seen.role,
     };
     let sign_in = recorded.id;
-    let is_proved = is_test && settled.is_ok();
-    let scope = Scope::visitor(organization, user, origin);
-    ctx.change(&scope, async move |c| {
-        if is_proved && let Some(sealed) = sso::lock(c.t, c.scope, connection).await? {
-            let tested = SsoConnection { tested_at: Some(c.now), ..sealed.connection };
-            sso::tested(c.t, c.scope, connection, c.now).await?;
-            c.record("sso_connection.tested", CONNECTION, connection, &tested)?;
-        }
-        Ok(sso::record_sign_in(c.t, c.scope, &recorded).await?)
-    })
-    .await?;
+    record(ctx, recorded, from).await?;
     match settled {
         _ if is_test => Ok(Returned::Tested { connection, sign_in }),
-        Ok(returned) => Ok(returned),
-        Err(refused) => Err(refused),
+        settled => settled,
     }
 }
 
-/// True if the cookie is the one of the browser that began.
-fn is_browser(cookie: Option<&str>, browser: &Hash) -> bool {
-    cookie.is_some_and(|cookie| same(&sha256(cookie.as_bytes()), browser))
+/// Stores an attempt; one that is a test and succeeds marks the connection as tested.
+async fn record(ctx: &Ctx, attempt: SsoSignIn, browser: Browser) -> Result<(), Error> {
+    let user = browser.session.map(|session| session.user_id);
+    let scope = Scope::visitor(attempt.organization_id, user, browser.origin);
+    ctx.change(&scope, async move |c| {
+        let is_tested = attempt.is_test && attempt.reason.is_none();
+        if is_tested
+            && let Some(mut sealed) = sso_connections::lock(c.t, c.scope, attempt.connection_id).await?
+        {
+            sealed.connection.tested_at = Some(c.now);
+            sealed.connection.version += 1;
+            sso_connections::put(c.t, c.scope, &sealed).await?;
+            c.record("sso_connection.tested", CONNECTION, attempt.connection_id, &sealed.connection)?;
+        }
+        Ok(sso_connections::record_sign_in(c.t, c.scope, &attempt).await?)
+    })
+    .await
 }
 
 /// What an attempt showed, for its record.
@@ -372,28 +392,40 @@ fn is_browser(cookie: Option<&str>, browser: &Hash) -> bool {
 struct Seen {
     subject: Option<String>,
     email: Option<String>,
-    claims: Option<Map<String, Value>>,
+    claims: Option<Value>,
     group_count: Option<i64>,
     role: Option<String>,
 }
 
 impl Seen {
-    fn of(connection: &SsoConnection, claims: &Claims, all: &Map<String, Value>) -> Self {
+    fn of(connection: &SsoConnection, Traced { claims, all, .. }: &Traced, is_test: bool) -> Self {
         let named = match groups_of(all, connection.groups_claim.as_str()) {
             Groups::Named(groups) => Some(groups),
             Groups::TooMany | Groups::Missing => None,
         };
         let email = claim(all, connection.email_claim.as_str()).and_then(Value::as_str);
+        let is_kept = is_test && Value::Object(all.clone()).to_string().len() <= MAX_KEPT_CLAIMS;
+        let kept = |(name, value): (&String, &Value)| {
+            (name.clone(), if is_kept { value.clone() } else { Value::Null })
+        };
         Self {
             subject: Some(claims.subject.clone()),
-            email: email.map(|email| email.chars().take(320).collect()),
-            claims: Some(all.clone()),
+            email: email.map(|email| email.chars().filter(|c| !c.is_control()).take(MAX_EMAIL).collect()),
+            claims: Some(Value::Object(all.iter().map(kept).collect())),
             group_count: named.as_ref().map(|groups| i64::try_from(groups.len()).unwrap_or(i64::MAX)),
             role: named
                 .and_then(|groups| connection.roles_of(&groups))
                 .map(|roles| roles.as_str().to_owned()),
         }
     }
+}
+
+/// What came from the provider.
+struct Traced {
+    claims: Claims,
+    /// The claims, with those of the userinfo endpoint.
+    all: Map<String, Value>,
+    tokens: Tokens,
 }
 
 /// Redeems the state, exchanges the code and verifies the token; returns the claims, also those of the userinfo
@@ -404,7 +436,7 @@ async fn trace(
     state: &State,
     answer: &Answer,
     text: &str,
-) -> Result<(Claims, Map<String, Value>, Tokens), Refused> {
+) -> Result<Traced, Refused> {
     let (own, now) = (&found.connection, ctx.now());
     let oidc = oidc(ctx)?;
     let provider = oidc.provider(&own.issuer, now).await?;
@@ -430,8 +462,11 @@ async fn trace(
     let client =
         Client { id: own.client_id.as_str(), secret: secret.as_deref(), redirect_uri: &redirect_uri };
     let tokens = oidc.exchange(&provider, &client, code, &state.verifier).await?;
-    let since = (state.purpose == Purpose::Confirm).then_some(state.began_at);
-    let expected = Expected { nonce: &state.nonce, since };
+    let expected = Expected {
+        nonce: &state.nonce,
+        began_at: state.began_at,
+        must_be_fresh: state.purpose == Purpose::Confirm,
+    };
     let claims = oidc.verify(&provider, &client, &tokens, expected, ctx.now()).await?;
     let mut all = claims.all.clone();
     let lacks_email = claim(&all, own.email_claim.as_str()).is_none();
@@ -442,7 +477,7 @@ async fn trace(
             all.entry(name).or_insert(value);
         }
     }
-    Ok((claims, all, tokens))
+    Ok(Traced { claims, all, tokens })
 }
 
 fn must_name_issuer(provider: &Provider, named: Option<&str>) -> Result<(), Refused> {
@@ -465,12 +500,9 @@ fn is_true(value: &Value) -> bool {
 fn profile_of(
     ctx: &Ctx,
     connection: &SsoConnection,
-    state: &State,
-    claims: Claims,
-    all: &Map<String, Value>,
-    tokens: &Tokens,
+    Traced { claims, all, tokens }: Traced,
 ) -> Result<Profile, Refused> {
-    let address = claim(all, connection.email_claim.as_str()).and_then(Value::as_str);
+    let address = claim(&all, connection.email_claim.as_str()).and_then(Value::as_str);
     let email = address.and_then(|text| Email::parse(text).ok());
     let verified = all.get("email_verified").map(is_true);
     let is_verified = if connection.serves_everybody() {
@@ -483,11 +515,8 @@ fn profile_of(
         // The domain is proved and the provider is the organization's own, so it need not say anything.
         verified != Some(false)
     };
-    let groups = groups_of(all, connection.groups_claim.as_str());
-    let name =
-        all.get("name").and_then(Value::as_str).map(|name| name.trim().chars().take(255).collect::<String>());
-    let confirmed_at =
-        claims.authenticated_at.filter(|at| *at >= state.began_at.minus(SKEW)).map(|_| ctx.now());
+    let groups = groups_of(&all, connection.groups_claim.as_str());
+    let name = all.get("name").and_then(Value::as_str).and_then(|name| Name::parse(name).ok());
     let is_kept = connection.signs_out_at_provider && tokens.id_token.len() <= MAX_KEPT_TOKEN;
     let id_token = match is_kept {
         true => Some(ctx.keys.seal(accounts::ID_TOKEN, tokens.id_token.as_bytes())?),
@@ -497,29 +526,24 @@ fn profile_of(
         subject: claims.subject,
         email,
         is_verified,
-        name: name.filter(|name| !name.is_empty()),
+        name,
         has_too_many_groups: groups == Groups::TooMany,
         groups: if let Groups::Named(groups) = groups { Some(groups) } else { None },
         has_mfa: has_several_factors(&claims.methods),
-        confirmed_at,
+        confirmed_at: claims.is_fresh.then(|| ctx.now()),
         sid: claims.session,
         id_token,
     })
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parts of one round trip")]
 async fn settle(
     ctx: &Ctx,
     connection: &SsoConnection,
     state: &State,
-    claims: Claims,
-    all: &Map<String, Value>,
-    tokens: &Tokens,
-    current: Option<Session>,
-    user_agent: Option<String>,
-    origin: Origin,
+    traced: Traced,
+    browser: Browser,
 ) -> Result<Returned, Refused> {
-    let profile = profile_of(ctx, connection, state, claims, all, tokens)?;
+    let profile = profile_of(ctx, connection, traced)?;
     let vouched = Vouched {
         connection: connection.id,
         config_version: connection.config_version,
@@ -532,7 +556,7 @@ async fn settle(
         return Ok(Returned::Granted { next: String::new() });
     }
     let next = vouched.next.clone();
-    match accounts::settle(ctx, vouched.clone(), state.purpose, current, user_agent, origin).await? {
+    match accounts::settle(ctx, vouched.clone(), state.purpose, browser).await? {
         Outcome::Opened(signed_in) => Ok(Returned::Opened { signed_in, next }),
         Outcome::Granted => Ok(Returned::Granted { next }),
         Outcome::AnotherPerson => {
@@ -544,23 +568,16 @@ async fn settle(
 
 /// Replaces the session of another person, after a click.
 #[boxed]
-pub async fn switch(
-    ctx: &Ctx,
-    ticket: &str,
-    browser: Option<String>,
-    user_agent: Option<String>,
-    origin: Origin,
-) -> Result<(SignedIn, String), Error> {
+pub async fn switch(ctx: &Ctx, ticket: &str, browser: Browser) -> Result<SignedIn, Error> {
     let vouched: Vouched = tickets::read(ctx, SWITCH, ticket)?;
-    if !is_browser(browser.as_deref(), &vouched.browser) {
+    if !browser.is(&vouched.browser) {
         return Err(tickets::expired());
     }
     let spent = ticket.to_owned();
     ctx.work(async move |work| tickets::redeem(work.t, &spent, work.now).await).await?;
-    let next = vouched.next.clone();
-    let settled = accounts::settle(ctx, vouched, Purpose::SignIn, None, user_agent, origin).await;
-    match settled {
-        Ok(Outcome::Opened(signed_in)) => Ok((*signed_in, next)),
+    let alone = Browser { session: None, ..browser };
+    match accounts::settle(ctx, vouched, Purpose::SignIn, alone).await {
+        Ok(Outcome::Opened(signed_in)) => Ok(*signed_in),
         Ok(_) => Err(Error::internal("a switch without a session")),
         Err(refused) => Err(Error::Forbidden { code: "sso_refused", message: refused.cause }),
     }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, Scope};
-use attestry_domain::id::{MemberId, OrganizationId, SsoConnectionId};
+use attestry_domain::id::{OrganizationId, SsoConnectionId};
 use attestry_domain::identity::mail_domains::domain_of;
 use attestry_domain::identity::sign_in::SsoDemand;
 use attestry_domain::identity::sso::{
@@ -18,8 +18,10 @@ use attestry_domain::identity::sso::{
 use attestry_domain::patch::Patch;
 use attestry_domain::text::Email;
 use attestry_oidc::{Client, Failure, Oidc, Provider};
-pub use attestry_storage::sso::SealedConnection;
-use attestry_storage::{mail_domains, organizations, secrets, sign_in_policies, sso};
+pub use attestry_storage::sso_connections::SealedConnection;
+use attestry_storage::{
+    mail_domains, members, organizations, secrets, session_grants, sign_in_policies, sso_connections,
+};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -28,9 +30,8 @@ use crate::core::credentials::Invalidate;
 use crate::core::data_key;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
-use crate::identity::exemptions::tell_owners;
 use crate::identity::members::may_grant;
-use crate::identity::sign_in_policy::{POLICY, not_tested};
+use crate::identity::sign_in_policy::not_tested;
 
 /// The entity type in the journal.
 pub(crate) const CONNECTION: &str = "sso_connection";
@@ -131,13 +132,13 @@ pub struct ConnectionPatch {
 #[boxed]
 pub async fn list(ctx: &Ctx, scope: &Scope) -> Result<Vec<SealedConnection>, Error> {
     let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| sso::list_sealed(t, &scope).await).await?)
+    Ok(ctx.db.read(async move |t| sso_connections::list(t, &scope).await).await?)
 }
 
 #[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope, id: SsoConnectionId) -> Result<SealedConnection, Error> {
     let scope = scope.clone();
-    ctx.db.read(async move |t| sso::get(t, &scope, id).await).await?.ok_or(MISSING)
+    ctx.db.read(async move |t| sso_connections::get(t, &scope, id).await).await?.ok_or(MISSING)
 }
 
 /// The client secret of a connection.
@@ -230,7 +231,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewConnection) -> Result<Seal
     let issuer = provider.issuer().to_owned();
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
-        if sso::list(c.t, c.scope).await?.len() >= MAX_CONNECTIONS {
+        if sso_connections::list(c.t, c.scope).await?.len() >= MAX_CONNECTIONS {
             return Err(Error::Conflict {
                 code: "too_many_connections",
                 message: format!("An organization has at most {MAX_CONNECTIONS} connections."),
@@ -263,7 +264,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewConnection) -> Result<Seal
         };
         let client_secret = sealed_secret(c, id, new.client_secret.as_deref()).await?;
         let sealed = SealedConnection { connection, client_secret };
-        sso::put(c.t, c.scope, &sealed).await?;
+        sso_connections::put(c.t, c.scope, &sealed).await?;
         c.record("sso_connection.created", CONNECTION, id, &sealed.connection)?;
         Ok(sealed)
     })
@@ -275,8 +276,8 @@ async fn must_have_another(c: &Change<'_>, id: SsoConnectionId) -> Result<(), Er
     if sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Optional {
         return Ok(());
     }
-    let is_usable = |one: &SsoConnection| one.id != id && one.is_enabled && one.tested_at.is_some();
-    if sso::list(c.t, c.scope).await?.iter().any(is_usable) {
+    let is_usable = |one: &SsoConnection| one.id != id && one.tested_at.is_some();
+    if sso_connections::enabled(c.t, c.organization()).await?.iter().any(is_usable) {
         return Ok(());
     }
     Err(Error::Conflict {
@@ -300,9 +301,18 @@ pub async fn update(
     if patch.default_role.is_some() || patch.group_roles.is_some() {
         must_be_grantable(scope, default_role, group_roles)?;
     }
-    let moves = patch.issuer.as_ref().is_some_and(|issuer| *issuer != before.issuer)
-        || patch.client_id.as_ref().is_some_and(|client| *client != before.client_id);
     let has_new_secret = !matches!(patch.client_secret, Patch::Absent);
+    let is_elsewhere = patch
+        .issuer
+        .as_ref()
+        .is_some_and(|issuer| issuer.trim_end_matches('/') != before.issuer.trim_end_matches('/'));
+    if is_elsewhere && known.client_secret.is_some() && !has_new_secret {
+        return Err(Error::field(
+            "clientSecret",
+            "is required: the secret of another issuer is not sent to this one",
+        ));
+    }
+    let moves = is_elsewhere || patch.client_id.as_ref().is_some_and(|client| *client != before.client_id);
     let asked = if moves || has_new_secret {
         let own = client_secret(ctx, &known).await?;
         let secret = patch.client_secret.clone().apply(own);
@@ -315,7 +325,7 @@ pub async fn update(
     };
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
-        let before = sso::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
+        let before = sso_connections::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
         precondition.check(&[before.connection.version])?;
         let mut after = apply(&before, patch.clone());
         if let Some((issuer, facts, secret)) = &asked {
@@ -344,7 +354,7 @@ pub async fn update(
         }
         if before.connection.is_enabled && !after.connection.is_enabled {
             must_have_another(c, id).await?;
-            sso::revoke(c.t, c.scope, id).await?;
+            session_grants::revoke(c.t, c.scope, id).await?;
             c.invalidate(Invalidate::Organization(c.organization()));
         }
         if has_moved {
@@ -355,7 +365,7 @@ pub async fn update(
         }
         after.connection.updated_at = c.now;
         after.connection.version += 1;
-        sso::put(c.t, c.scope, &after).await?;
+        sso_connections::put(c.t, c.scope, &after).await?;
         c.record("sso_connection.updated", CONNECTION, id, &after.connection)?;
         Ok(after)
     })
@@ -393,10 +403,10 @@ pub async fn delete(
 ) -> Result<(), Error> {
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
-        let before = sso::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
+        let before = sso_connections::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
         precondition.check(&[before.connection.version])?;
         must_have_another(c, id).await?;
-        sso::delete(c.t, c.scope, id).await?;
+        sso_connections::delete(c.t, c.scope, id).await?;
         c.invalidate(Invalidate::Organization(c.organization()));
         c.record_gone("sso_connection.deleted", CONNECTION, id);
         Ok(())
@@ -433,9 +443,10 @@ pub async fn check(ctx: &Ctx, scope: &Scope, id: SsoConnectionId) -> Result<Chec
         let own = scope.clone();
         ctx.db
             .write(async move |t| {
-                let Some(mut sealed) = sso::lock(t, &own, id).await? else { return Ok(()) };
+                let Some(mut sealed) = sso_connections::lock(t, &own, id).await? else { return Ok(()) };
                 sealed.connection.provider = Some(facts.clone());
-                sso::put(t, &own, &sealed).await
+                sealed.connection.version += 1;
+                sso_connections::put(t, &own, &sealed).await
             })
             .await?;
     }
@@ -501,7 +512,7 @@ pub async fn examine(ctx: &Ctx, organization: OrganizationId, id: SsoConnectionI
 /// The connections of an organization that people can sign in by, for the operator.
 #[boxed]
 pub async fn enabled(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<SsoConnection>, Error> {
-    Ok(ctx.db.read(async move |t| sso::enabled(t, organization).await).await?)
+    Ok(ctx.db.read(async move |t| sso_connections::enabled(t, organization).await).await?)
 }
 
 /// Returns true if an organization requires single sign-on and has no exempt owner who could sign in without it.
@@ -511,8 +522,7 @@ pub async fn lacks_way_in(ctx: &Ctx, organization: OrganizationId) -> Result<boo
     ctx.db
         .read(async move |t| {
             let is_required = sign_in_policies::get(t, &scope).await?.sso == SsoDemand::Required;
-            let roles = sso::other_exempt(t, &scope, MemberId::from_u128(0)).await?;
-            Ok(is_required && !roles.iter().any(Roles::is_owner))
+            Ok(is_required && members::exempt_owners(t, &scope).await?.is_empty())
         })
         .await
 }
@@ -523,8 +533,8 @@ pub async fn sign_ins(ctx: &Ctx, scope: &Scope, id: SsoConnectionId) -> Result<V
     let scope = scope.clone();
     ctx.db
         .read(async move |t| {
-            sso::get(t, &scope, id).await?.ok_or(MISSING)?;
-            Ok(sso::recent_sign_ins(t, &scope, id).await?)
+            sso_connections::get(t, &scope, id).await?.ok_or(MISSING)?;
+            Ok(sso_connections::recent_sign_ins(t, &scope, id).await?)
         })
         .await
 }
@@ -548,7 +558,7 @@ pub async fn offered(ctx: &Ctx, email: &Email) -> Result<Option<Offered>, Error>
             let Some(proved) = mail_domains::proved(t, &domain).await? else {
                 return Ok(None);
             };
-            let enabled = sso::enabled(t, proved.organization_id).await?;
+            let enabled = sso_connections::enabled(t, proved.organization_id).await?;
             let chosen = match (proved.connection_id, enabled.as_slice()) {
                 (Some(id), all) => all.iter().find(|one| one.id == id),
                 (None, [only]) => Some(only),
@@ -564,27 +574,4 @@ pub async fn offered(ctx: &Ctx, email: &Email) -> Result<Option<Offered>, Error>
             }))
         })
         .await
-}
-
-/// Makes single sign-on optional again, from the command line.
-#[boxed]
-pub async fn disable_by_operator(ctx: &Ctx, organization: OrganizationId) -> Result<bool, Error> {
-    let scope = Scope::system(organization, "attestry admin disable-sso");
-    ctx.change(&scope, async move |c| {
-        let before = sign_in_policies::get(c.t, c.scope).await?;
-        if before.sso == SsoDemand::Optional {
-            return Ok(false);
-        }
-        let mut after = before.clone();
-        after.sso = SsoDemand::Optional;
-        after.updated_at = Some(c.now);
-        after.version += 1;
-        sign_in_policies::put(c.t, c.scope, &after).await?;
-        c.invalidate(Invalidate::Organization(c.organization()));
-        c.record("sign_in_policy.updated", POLICY, c.organization(), &after)?;
-        let message = "The operator of the server made single sign-on optional. Members sign in with their passwords and passkeys again.";
-        tell_owners(c, "Single sign-on is no longer required", message).await?;
-        Ok(true)
-    })
-    .await
 }

@@ -8,7 +8,9 @@ use attestry_domain::id::{MemberId, SsoConnectionId, SsoIdentityId};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sso::SsoIdentity;
 use attestry_storage::members::Membership;
-use attestry_storage::{members, organizations, passkeys, sso, users};
+use attestry_storage::{
+    members, organizations, passkeys, session_grants, sso_connections, sso_identities, users,
+};
 
 use super::accounts::{ID_TOKEN, IDENTITY};
 use super::{MISSING, oidc};
@@ -27,7 +29,7 @@ const REPLAY_WINDOW: Duration = Duration::from_mins(10);
 #[boxed]
 pub async fn sign_out_url(ctx: &Ctx, session: &Session) -> Result<Option<String>, Error> {
     let id = session.id;
-    let Some(found) = ctx.db.read(async move |t| sso::provider_session(t, id).await).await? else {
+    let Some(found) = ctx.db.read(async move |t| session_grants::provider_session(t, id).await).await? else {
         return Ok(None);
     };
     let Some(endpoint) = found.provider.and_then(|facts| facts.end_session_endpoint) else { return Ok(None) };
@@ -48,7 +50,8 @@ pub async fn by_provider(
     token: &str,
     origin: Origin,
 ) -> Result<(), Error> {
-    let found = ctx.db.read(async move |t| sso::find(t, connection).await).await?.ok_or(MISSING)?;
+    let found =
+        ctx.db.read(async move |t| sso_connections::find(t, connection).await).await?.ok_or(MISSING)?;
     let own = found.connection;
     let invalid = |failure: attestry_oidc::Failure| Error::BadRequest {
         code: "logout_token_invalid",
@@ -68,8 +71,8 @@ pub async fn by_provider(
             });
         }
         let (subject, sid) = (token.subject.as_deref(), token.session.as_deref());
-        let ended = sso::granted(c.t, c.scope, connection, subject, sid).await?;
-        sso::revoke_at_provider(c.t, c.scope, connection, subject, sid).await?;
+        let ended = sso_identities::signed_in(c.t, c.scope, connection, subject, sid).await?;
+        session_grants::revoke_at_provider(c.t, c.scope, connection, subject, sid).await?;
         for identity in ended {
             c.invalidate(Invalidate::User(identity.user_id));
             c.record("sso_identity.signed_out", IDENTITY, identity.id, &identity)?;
@@ -86,7 +89,7 @@ pub async fn identities(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<Ve
     ctx.db
         .read(async move |t| {
             let person = members::get(t, &scope, member).await?.ok_or(Error::NotFound("member"))?;
-            Ok(sso::of_member(t, &scope, person.user.id).await?)
+            Ok(sso_identities::of_member(t, &scope, person.user.id).await?)
         })
         .await
 }
@@ -98,11 +101,11 @@ pub async fn unlink(ctx: &Ctx, scope: &Scope, member: MemberId, id: SsoIdentityI
         organizations::lock(c.t, c.scope).await?;
         let person = members::lock(c.t, c.scope, member).await?.ok_or(Error::NotFound("member"))?;
         must_manage(c.scope, &person.member)?;
-        let known = sso::of_member(c.t, c.scope, person.user.id).await?;
+        let known = sso_identities::of_member(c.t, c.scope, person.user.id).await?;
         if !known.iter().any(|identity| identity.id == id) {
             return Err(Error::NotFound("identity"));
         }
-        sso::delete_identity(c.t, c.scope, id).await?;
+        sso_identities::delete(c.t, c.scope, id).await?;
         c.invalidate(Invalidate::User(person.user.id));
         c.record_gone("sso_identity.unlinked", IDENTITY, id);
         Ok(())
@@ -121,8 +124,8 @@ pub async fn unlink_own(
     let own = must_be_fresh(ctx, session).await?;
     let from = origin.clone();
     ctx.change_account(own.user_id, &origin, async move |a| {
-        let known = sso::of_account(a.t, own.user_id).await?;
-        let Some(identity) = known.iter().find(|identity| identity.id == id) else {
+        let known = sso_identities::of_account(a.t, own.user_id).await?;
+        let Some(link) = known.iter().find(|link| link.identity.id == id) else {
             return Err(Error::NotFound("identity"));
         };
         let has_own = users::password(a.t, own.user_id).await?.is_some()
@@ -135,11 +138,11 @@ pub async fn unlink_own(
                         .to_owned(),
             });
         }
-        sso::delete_own(a.t, own.user_id, id).await?;
+        sso_identities::delete_own(a.t, own.user_id, id).await?;
         a.invalidate(Invalidate::User(own.user_id));
         let user = users::get(a.t, own.user_id).await?.ok_or(Error::NotFound("user"))?;
         // The organization of the identity is told, and no other.
-        let organization = identity.organization_id;
+        let organization = link.identity.organization_id;
         let of = a.memberships.iter().filter(|membership| membership.organization == organization);
         let of: Vec<Membership> = of.cloned().collect();
         let scope = |membership: &Membership| own_scope(membership, &user, own.id, &from);
