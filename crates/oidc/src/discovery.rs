@@ -72,7 +72,7 @@ impl Provider {
     }
 
     /// True if answers of the authorization endpoint name the issuer (RFC 9207).
-    pub fn promises_issuer(&self) -> bool {
+    pub fn sends_issuer(&self) -> bool {
         self.metadata.additional_metadata().authorization_response_iss_parameter_supported
     }
 

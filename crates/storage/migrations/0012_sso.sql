@@ -19,7 +19,7 @@ CREATE TABLE sso_connections (
     scopes TEXT NOT NULL,
     email_claim TEXT NOT NULL,
     groups_claim TEXT NOT NULL,
-    joins_members BOOLEAN NOT NULL,
+    adds_members BOOLEAN NOT NULL,
     default_role TEXT NOT NULL,
     role_sync TEXT NOT NULL CHECK (role_sync IN ('off', 'first', 'always')),
     group_roles TEXT NOT NULL,

@@ -18,7 +18,7 @@ statements! {
         GET = " WHERE org_id = $1 AND id = $2";
         LOCK = " WHERE org_id = $1 AND id = $2 FOR UPDATE";
         // The expression is the one of the index, so that it is used.
-        PROVED = " WHERE name = $1 AND state IN ('verified', 'failing')";
+        VERIFIED = " WHERE name = $1 AND state IN ('verified', 'failing')";
         TO_CHECK = " WHERE state IN ('verified', 'failing') ORDER BY id";
     }
 }
@@ -48,13 +48,13 @@ pub async fn delete(t: &Tx<'_>, scope: &Scope, domain: MailDomainId) -> Result<(
     t.execute(DELETE, &[id(scope.organization()), id(domain)]).await.map(|_| ())
 }
 
-/// Returns the domain with this name that an organization has proved, whichever it is: the name decides where a person
+/// Returns the domain with this name that an organization has verified, whichever it is: the name decides where a person
 /// signs in before anybody knows who they are.
-pub async fn proved(t: &Tx<'_>, name: &DomainName) -> Result<Option<MailDomain>, Error> {
-    t.opt(*PROVED, &[Value::from(name.as_str())], read).await
+pub async fn verified(t: &Tx<'_>, name: &DomainName) -> Result<Option<MailDomain>, Error> {
+    t.opt(*VERIFIED, &[Value::from(name.as_str())], read).await
 }
 
-/// Returns all proved domains, for the daily check.
+/// Returns all verified domains, for the daily check.
 pub async fn to_check(t: &Tx<'_>) -> Result<Vec<(OrganizationId, MailDomainId)>, Error> {
     let all: Vec<MailDomain> = t.all(*TO_CHECK, &[], read).await?;
     Ok(all.into_iter().map(|domain| (domain.organization_id, domain.id)).collect())

@@ -1,4 +1,4 @@
-//! Grants: the organizations in which an identity provider vouched for the user of a session. The caller encrypts ID
+//! Grants: the organizations in which an identity provider authenticated the user of a session. The caller encrypts ID
 //! tokens. A revoked grant remains, as one of long ago: the session knows the organization, and has to be renewed there.
 
 use attestry_db::{Error, Tx, Value};
@@ -33,7 +33,7 @@ statements! {
     AT_PROVIDER = select::<ProviderSession>("session_grants g JOIN sso_identities i ON i.id = g.identity_id JOIN sso_connections k ON k.id = i.connection_id WHERE g.session_id = $1 AND k.signs_out_at_provider = TRUE ORDER BY g.granted_at DESC LIMIT 1");
 }
 
-/// What a connection vouched for.
+/// What a connection granted.
 #[derive(Clone, Debug)]
 pub struct Grant {
     pub session: SessionId,

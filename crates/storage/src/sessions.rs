@@ -59,7 +59,7 @@ pub async fn confirm(
     Ok(t.execute(CONFIRM, &[id(session), time(at), factor]).await? > 0)
 }
 
-/// Records that an identity provider vouched for the user of a session again.
+/// Records that an identity provider authenticated the user of a session again.
 pub async fn renewed(t: &Tx<'_>, session: SessionId, at: Time) -> Result<(), Error> {
     t.execute(RENEWED, &[id(session), time(at)]).await.map(|_| ())
 }

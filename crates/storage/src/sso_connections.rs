@@ -1,4 +1,4 @@
-//! Connections to identity providers, and the last attempts to sign in by them. The caller encrypts client secrets.
+//! Connections to identity providers, and the last attempts to sign in with them. The caller encrypts client secrets.
 
 use attestry_db::{Error, Row as DbRow, Tx, Value};
 use attestry_domain::Time;
@@ -117,7 +117,7 @@ pub async fn record_sign_in(t: &Tx<'_>, scope: &Scope, sign_in: &SsoSignIn) -> R
     t.execute(DELETE_OLD_SIGN_INS, &[id(sign_in.connection_id)]).await.map(|_| ())
 }
 
-/// Returns the last attempts to sign in by a connection, newest first.
+/// Returns the last attempts to sign in with a connection, newest first.
 pub async fn recent_sign_ins(
     t: &Tx<'_>,
     scope: &Scope,

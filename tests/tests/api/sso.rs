@@ -117,7 +117,7 @@ async fn set_up_with<'a>(app: &'a TestApp, tenant: &Tenant, fields: Value) -> Si
     let body = merged(
         json!({
             "name": "Acme", "issuer": idp.issuer, "clientId": CLIENT, "clientSecret": SECRET, "isEnabled": true,
-            "joinsMembers": true
+            "addsMembers": true
         }),
         fields,
     );
@@ -517,10 +517,10 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
         assert_eq!(on.last().await["result"], code, "{claims}");
     }
     // Nobody is added unless the connection does that.
-    on.change(json!({"joinsMembers": false})).await.expect(200);
+    on.change(json!({"addsMembers": false})).await.expect(200);
     on.sign_in(ada("eve@acme.example")).await.refused("sso_not_a_member");
     // A domain that leads to another connection.
-    on.change(json!({"joinsMembers": true})).await.expect(200);
+    on.change(json!({"addsMembers": true})).await.expect(200);
     let domains = on.own("GET", "/v1/organization/domains", None).await.expect(200);
     let domain = id(&domains["data"][0]);
     let second = on.own(
@@ -1223,13 +1223,13 @@ async fn a_certified_provider_signs_in(app: &TestApp) {
     let call = app.call("POST", "/v1/organization/sso-connections").session(&owner, &app.home.organization);
     let made = call.json(&json!({
         "name": "Certified", "issuer": provider.issuer, "clientId": CLIENT, "clientSecret": SECRET, "isEnabled": true,
-        "joinsMembers": true, "roleSync": "always", "groupRoles": [{"group": "Compliance", "role": "auditor"}],
+        "addsMembers": true, "roleSync": "always", "groupRoles": [{"group": "Compliance", "role": "auditor"}],
         "signsOutAtProvider": true
     }));
     let made = made.send().await.expect(201);
     assert_eq!(made["provider"]["isClientKnown"], true);
     assert_eq!(
-        (&made["provider"]["promisesIssuer"], &made["provider"]["hasSignOut"]),
+        (&made["provider"]["sendsIssuer"], &made["provider"]["hasSignOut"]),
         (&json!(true), &json!(true))
     );
     let path = format!("/v1/auth/sso/{}/start", id(&made));

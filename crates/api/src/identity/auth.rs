@@ -605,7 +605,7 @@ pub(crate) async fn accept_invitation(
     body: Valid<AcceptInvitation>,
 ) -> Result<Json<AcceptedInvitation>, Problem> {
     let AcceptInvitation { token, name, password, new_password } = body.0;
-    // The word of another organization's provider does not accept for an account.
+    // Another organization's provider does not accept for an account.
     let own = session.filter(|caller| caller.session.session.method != SignInMethod::Sso);
     let session = own.map(|caller| caller.session.session.user_id);
     let acceptance =

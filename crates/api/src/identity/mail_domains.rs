@@ -26,7 +26,7 @@ use utoipa::ToSchema;
 
 use crate::identity::auth::Done;
 
-/// The DNS record that proves a domain.
+/// The DNS record that verifies a domain.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = MailDomainRecord, example = json!(record_example()))]
 pub(crate) struct RecordView {

@@ -82,7 +82,7 @@ pub(crate) struct DemandView {
     /// From when it is enforced; null while it is optional.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     mfa_from: Option<Time>,
-    /// `required`: you sign in by a connection of the organization, unless you are exempt.
+    /// `required`: you sign in with a connection of the organization, unless you are exempt.
     #[schema(schema_with = schema_of::<SsoDemand>)]
     sso: SsoDemand,
     is_exempt: bool,
@@ -201,7 +201,7 @@ pub(crate) struct NewTotp {
     /// The QR code of the address: a row of modules each, `1` is dark.
     #[schema(required)]
     qr: Option<Vec<String>>,
-    /// When it must have been proved by a first code.
+    /// The time until which a first code activates it.
     #[schema(value_type = String, format = DateTime)]
     expires_at: Time,
 }

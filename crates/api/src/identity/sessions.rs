@@ -134,7 +134,7 @@ impl Confirmed {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Confirmation, example = json!({
-    "isConfirmed": true, "confirmedUntil": "2026-11-15T09:40:00.000Z", "methods": ["password"], "needsCode": false,
+    "isConfirmed": true, "confirmedUntil": "2026-11-15T09:40:00.000Z", "isAccountConfirmed": true, "methods": ["password"], "needsCode": false,
     "connections": []
 }))]
 pub(crate) struct ConfirmationView {
@@ -142,11 +142,13 @@ pub(crate) struct ConfirmationView {
     /// Null if it is not confirmed.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     confirmed_until: Option<Time>,
+    /// It may change how the account signs in, also after a sign-in with a recovery code.
+    is_account_confirmed: bool,
     #[schema(schema_with = methods)]
     methods: Vec<SignInMethod>,
     /// The password is confirmed together with a code of the authenticator app.
     needs_code: bool,
-    /// The connections that can vouch for you anew; that counts in their own organizations.
+    /// The connections that can authenticate you again; that counts in their own organizations.
     connections: Vec<ConfirmingConnection>,
 }
 
@@ -180,7 +182,7 @@ pub(crate) async fn get_confirmation(
 ) -> Result<Json<ConfirmationView>, Problem> {
     let organization = headers.get(ORGANIZATION).and_then(|value| OrganizationId::read(value.to_str().ok()?));
     let found = sessions::confirmation(&api.ctx, &caller.session.session, organization).await?;
-    let sessions::Confirmation { confirmed_until, methods, connections, needs_code } = found;
+    let sessions::Confirmation { confirmed_until, is_fresh, methods, connections, needs_code } = found;
     let view = |Link { identity, connection_name, .. }: Link| ConfirmingConnection {
         id: identity.connection_id,
         organization_id: identity.organization_id,
@@ -189,6 +191,7 @@ pub(crate) async fn get_confirmation(
     Ok(Json(ConfirmationView {
         is_confirmed: confirmed_until.is_some(),
         confirmed_until,
+        is_account_confirmed: is_fresh,
         methods,
         needs_code,
         connections: connections.into_iter().map(view).collect(),
@@ -198,7 +201,7 @@ pub(crate) async fn get_confirmation(
 /// Confirms the session with the password
 ///
 /// Signing a policy, approving a policy or a statement of applicability, and changing how people sign in require a proof
-/// of identity within the last ten minutes. Signing in counts. With a code, the session also counts as signed in with a
+/// of identity within the last ten minutes. Signing in counts, except with a recovery code. With a code, the session also counts as signed in with a
 /// second factor.
 #[utoipa::path(
     post, path = "/v1/auth/confirm", tag = "Sign-in", request_body = Confirm,

@@ -46,14 +46,14 @@ pub(crate) struct PolicyView {
     /// So many hours after the sign-in, a session ends here; null: the installation's limit.
     #[schema(required)]
     max_hours: Option<i64>,
-    /// `required`: members sign in by a connection, except exempt owners.
+    /// `required`: members sign in with a connection, except exempt owners.
     #[schema(schema_with = schema_of::<SsoDemand>)]
     sso: SsoDemand,
-    /// When a sign-in by a connection counts as a second factor: always, if the provider names several factors in `amr`,
+    /// When a sign-in with a connection counts as a second factor: always, if the provider names several factors in `amr`,
     /// or never.
     #[schema(schema_with = schema_of::<SsoMfa>)]
     sso_mfa: SsoMfa,
-    /// So many hours after a sign-in by a connection, it ends here.
+    /// So many hours after a sign-in with a connection, it ends here.
     sso_max_hours: i64,
     /// The owners who sign in with their own credentials and a second factor where single sign-on is required.
     #[schema(value_type = Vec<String>)]
@@ -90,9 +90,9 @@ body! {
         grace_days "graceDays": optional Whole<0, 90> = "The days before a newly required second factor is enforced; 14 by default.",
         idle_minutes "idleMinutes": nullable Whole<5, 43_200> = "The minutes without a request after which a session must be confirmed, to within a minute; null: the installation's limit.",
         max_hours "maxHours": nullable Whole<1, 8_760> = "The hours after the sign-in at which a session ends here; null: the installation's limit.",
-        sso "sso": optional SsoDemand = "`required`: members sign in by a connection. A connection must be tested and enabled, and an owner with a second factor exempt.",
-        sso_mfa "ssoMfa": optional SsoMfa = "When a sign-in by a connection counts as a second factor.",
-        sso_max_hours "ssoMaxHours": optional Whole<1, 720> = "The hours after which a sign-in by a connection ends here; 12 by default.",
+        sso "sso": optional SsoDemand = "`required`: members sign in with a connection. A connection must be tested and enabled, and an owner with a second factor exempt.",
+        sso_mfa "ssoMfa": optional SsoMfa = "When a sign-in with a connection counts as a second factor.",
+        sso_max_hours "ssoMaxHours": optional Whole<1, 720> = "The hours after which a sign-in with a connection ends here; 12 by default.",
     }
     example json!({"graceDays": 7, "idleMinutes": 60})
 }

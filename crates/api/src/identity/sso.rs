@@ -1,4 +1,4 @@
-//! `/v1/auth/sso`: signing in by a connection, and what a provider sends.
+//! `/v1/auth/sso`: signing in with a connection, and what a provider sends.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::identity::auth::{Done, LoggedIn, session_cookie_of, signed_in, user_agent};
 use crate::identity::sso_connections::StartView;
 
-/// The cookie that binds a round trip to the browser.
+/// The cookie that binds a flow to the browser.
 const BROWSER_COOKIE: &str = "attestry_sso";
 const COOKIE_PATH: &str = "/v1/auth/sso";
 const COOKIE_SECONDS: i64 = 600;
@@ -173,11 +173,11 @@ fn redirect(to: &str, cookies: &[String]) -> Result<Response, Problem> {
 /// Leads to the sign-in page with a code that it explains; the cause is only logged.
 fn failed(refused: &Refused, request_id: &str) -> Result<Response, Problem> {
     let Refused { code, cause } = refused;
-    tracing::warn!(code, cause, request_id, "a sign-in by a connection failed");
+    tracing::warn!(code, cause, request_id, "a sign-in with a connection failed");
     redirect(&format!("/sign-in?error={code}&reference={request_id}"), &[])
 }
 
-/// Starts a sign-in by a connection
+/// Starts a sign-in with a connection
 ///
 /// For browsers: leads to the provider, or back to the sign-in page.
 #[utoipa::path(
@@ -231,7 +231,7 @@ impl IntoParams for CallbackQuery {
     }
 }
 
-/// Finishes a sign-in by a connection
+/// Finishes a sign-in with a connection
 ///
 /// For browsers: the provider leads here. Leads on to the page of the start, or to the sign-in page.
 #[utoipa::path(
@@ -277,7 +277,7 @@ pub(crate) type TicketText = Line<1, 20_000>;
 
 /// Replaces the session of another person
 ///
-/// A sign-in by a connection in a browser in which another person is signed in waits for this, so that no foreign page
+/// A sign-in with a connection in a browser in which another person is signed in waits for this, so that no foreign page
 /// can swap the session.
 #[utoipa::path(
     post, path = "/v1/auth/sso/switch", tag = "Sign-in", request_body = SwitchSession,
@@ -299,7 +299,7 @@ pub(crate) async fn switch_session(
 }
 
 attestry_domain::words! {
-    /// The reason of a signed-in user for a round trip to a provider.
+    /// The reason of a signed-in user for going to a provider.
     StartPurpose {
         /// Confirms the session in the organization of the connection.
         Confirm = "confirm",
@@ -309,7 +309,7 @@ attestry_domain::words! {
 }
 
 body! {
-    /// A round trip to a provider for a signed-in user.
+    /// A flow at a provider for a signed-in user.
     StartSso {
         purpose "purpose": required StartPurpose = "`confirm` confirms the session; `link` links an identity to your account.",
         next "next": optional Line<1, 500> = "The path to go on to.",
@@ -317,7 +317,7 @@ body! {
     example json!({"purpose": "confirm", "next": "/policies"})
 }
 
-/// Starts a round trip to a provider
+/// Starts a flow for a signed-in user
 ///
 /// To link an identity, the session must have been confirmed within the last ten minutes.
 #[utoipa::path(
@@ -342,7 +342,7 @@ pub(crate) async fn start_sso_ticket(
 body! {
     /// The form that a provider sends.
     LogoutTokenForm {
-        logout_token "logout_token": required Line<1, 5_000> = "The logout token.",
+        logout_token "logout_token": required Line<1, 16_384> = "The logout token.",
     }
     example json!({"logout_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl"})
 }

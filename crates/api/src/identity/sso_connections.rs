@@ -43,7 +43,7 @@ pub(crate) struct ProviderView {
     #[schema(required)]
     is_client_known: Option<bool>,
     /// The provider names itself in its answers (RFC 9207).
-    promises_issuer: bool,
+    sends_issuer: bool,
     /// The provider has an address at which browsers sign out.
     has_sign_out: bool,
     has_back_channel_logout: bool,
@@ -55,7 +55,7 @@ pub(crate) struct ProviderView {
 
 fn provider_example() -> Value {
     json!({
-        "isClientKnown": true, "promisesIssuer": true, "hasSignOut": true, "hasBackChannelLogout": false,
+        "isClientKnown": true, "sendsIssuer": true, "hasSignOut": true, "hasBackChannelLogout": false,
         "algorithms": ["RS256"], "checkedAt": "2026-11-15T09:30:00.000Z"
     })
 }
@@ -64,7 +64,7 @@ impl From<ProviderFacts> for ProviderView {
     fn from(facts: ProviderFacts) -> Self {
         let ProviderFacts {
             is_client_known,
-            promises_issuer,
+            sends_issuer,
             end_session_endpoint,
             has_back_channel_logout,
             algorithms,
@@ -72,7 +72,7 @@ impl From<ProviderFacts> for ProviderView {
         } = facts;
         Self {
             is_client_known,
-            promises_issuer,
+            sends_issuer,
             has_sign_out: end_session_endpoint.is_some(),
             has_back_channel_logout,
             algorithms,
@@ -113,7 +113,7 @@ pub(crate) struct ConnectionView {
     /// The claim with the groups: a name, or a path with dots.
     groups_claim: String,
     /// Unknown people of a verified domain become members.
-    joins_members: bool,
+    adds_members: bool,
     /// The role of people whose groups give none.
     default_role: String,
     #[schema(schema_with = schema_of::<RoleSync>)]
@@ -148,7 +148,7 @@ fn connection_example() -> Value {
         "id": "idc_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Acme", "isEnabled": true,
         "issuer": "https://login.acme.example", "clientId": "attestry", "hasClientSecret": true,
         "clientSecretExpiresAt": null, "scopes": ["openid", "email", "profile"], "emailClaim": "email",
-        "groupsClaim": "groups", "joinsMembers": true, "defaultRole": "employee", "roleSync": "always",
+        "groupsClaim": "groups", "addsMembers": true, "defaultRole": "employee", "roleSync": "always",
         "groupRoles": [{"group": "Compliance", "role": "admin"}], "requiresGroup": false, "signsOutAtProvider": false,
         "provider": provider_example(), "testedAt": "2026-11-15T09:30:00.000Z",
         "redirectUri": "https://attestry.acme.example/v1/auth/sso/idc_01jcqg3v5mefzr7d0a6w3k9x2b/callback",
@@ -179,7 +179,7 @@ impl ConnectionView {
             scopes: one.scopes,
             email_claim: one.email_claim.into_string(),
             groups_claim: one.groups_claim.into_string(),
-            joins_members: one.joins_members,
+            adds_members: one.adds_members,
             default_role: one.default_role.as_str().to_owned(),
             role_sync: one.role_sync,
             group_roles: one.group_roles.into_iter().map(group_role).collect(),
@@ -267,7 +267,7 @@ body! {
     /// A connection to add.
     CreateSsoConnection (Large) {
         name "name": required ConnectionName = "Shown on the sign-in page.",
-        is_enabled "isEnabled": optional bool = "True lets people sign in by it; false by default, so that it can be tested first.",
+        is_enabled "isEnabled": optional bool = "True lets people sign in with it; false by default, so that it can be tested first.",
         issuer "issuer": required Issuer = "The address of the provider: https://…, without a query.",
         client_id "clientId": required ClientId = "The id of the client that is registered at the provider.",
         client_secret "clientSecret": nullable Secret = "The secret of the client; none for a public client. It is encrypted, and never shown again.",
@@ -275,7 +275,7 @@ body! {
         scopes "scopes": optional Scopes = "The scopes to ask for; `openid`, `email` and `profile` by default.",
         email_claim "emailClaim": optional ClaimName = "The claim with the e-mail address: a name, or a path with dots; `email` by default.",
         groups_claim "groupsClaim": optional ClaimName = "The claim with the groups: a name, or a path with dots; `groups` by default.",
-        joins_members "joinsMembers": optional bool = "True makes unknown people of a verified domain members; false by default.",
+        adds_members "addsMembers": optional bool = "True makes unknown people of a verified domain members; false by default.",
         default_role "defaultRole": optional Roles = "The role of people whose groups give none; `employee` by default.",
         role_sync "roleSync": optional RoleSync = "When the groups of a person set their roles; `off` by default.",
         group_roles "groupRoles": optional GroupRoles = "The roles that groups give.",
@@ -284,7 +284,7 @@ body! {
     }
     example json!({
         "name": "Acme", "issuer": "https://login.acme.example", "clientId": "attestry", "clientSecret": "b3BhcXVl",
-        "joinsMembers": true, "roleSync": "always", "groupRoles": [{"group": "Compliance", "role": "admin"}]
+        "addsMembers": true, "roleSync": "always", "groupRoles": [{"group": "Compliance", "role": "admin"}]
     })
 }
 
@@ -300,7 +300,7 @@ body! {
         scopes "scopes": optional Scopes = "The scopes to ask for.",
         email_claim "emailClaim": optional ClaimName = "The claim with the e-mail address.",
         groups_claim "groupsClaim": optional ClaimName = "The claim with the groups.",
-        joins_members "joinsMembers": optional bool = "True makes unknown people of a verified domain members.",
+        adds_members "addsMembers": optional bool = "True makes unknown people of a verified domain members.",
         default_role "defaultRole": optional Roles = "The role of people whose groups give none.",
         role_sync "roleSync": optional RoleSync = "When the groups of a person set their roles.",
         group_roles "groupRoles": optional GroupRoles = "The roles that groups give.",
@@ -330,7 +330,7 @@ impl From<CreateSsoConnection> for NewConnection {
             scopes: body.scopes.map_or_else(|| words(&["openid", "email", "profile"]), |Scopes(all)| all),
             email_claim: body.email_claim.unwrap_or_else(|| named("email")),
             groups_claim: body.groups_claim.unwrap_or_else(|| named("groups")),
-            joins_members: body.joins_members.unwrap_or(false),
+            adds_members: body.adds_members.unwrap_or(false),
             default_role: body.default_role.unwrap_or_else(|| Roles::stored("employee".to_owned())),
             role_sync: body.role_sync.unwrap_or_default(),
             group_roles: body.group_roles.map(|GroupRoles(all)| all).unwrap_or_default(),
@@ -352,7 +352,7 @@ impl From<UpdateSsoConnection> for ConnectionPatch {
             scopes: body.scopes.map(|Scopes(all)| all),
             email_claim: body.email_claim,
             groups_claim: body.groups_claim,
-            joins_members: body.joins_members,
+            adds_members: body.adds_members,
             default_role: body.default_role,
             role_sync: body.role_sync,
             group_roles: body.group_roles.map(|GroupRoles(all)| all),
@@ -508,7 +508,7 @@ pub(crate) async fn check_sso_connection(
     Ok(Json(sso::check(&api.ctx, &scope, id.found()?).await?.into()))
 }
 
-/// The address of a round trip to the provider.
+/// The address at which a flow starts.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SsoStart, example = json!({"startUrl": "https://attestry.acme.example/v1/auth/sso/idc_01jcqg3v5mefzr7d0a6w3k9x2b/start?ticket=b3BhcXVl"}))]
@@ -544,7 +544,7 @@ pub(crate) async fn test_sso_connection(
     Ok(Json(StartView::new(url)))
 }
 
-/// An attempt to sign in by a connection.
+/// An attempt to sign in with a connection.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SsoSignIn, example = json!(sign_in_example()))]
@@ -610,7 +610,7 @@ page_of! {
     pub(crate) SignInList = SignInView, "SsoSignInList", sign_in_example(), HAS_TOTAL = false
 }
 
-/// Lists the last attempts to sign in by a connection
+/// Lists the last attempts to sign in with a connection
 ///
 /// Newest first, at most 200.
 #[utoipa::path(

@@ -275,6 +275,15 @@ impl<'a> AccountChange<'a> {
     }
 }
 
+/// The result of a change that was rolled back.
+struct RolledBack(Result<(), Error>);
+
+impl From<attestry_storage::Error> for RolledBack {
+    fn from(error: attestry_storage::Error) -> Self {
+        Self(Err(error.into()))
+    }
+}
+
 impl Ctx {
     /// Runs one change in one organization, in one transaction. Concurrent changes of the organization run one after
     /// another and share a commit.
@@ -298,6 +307,20 @@ impl Ctx {
         let (value, post_commit) = changed.await?;
         post_commit.run(self);
         Ok(value)
+    }
+
+    /// Runs one change in one organization and rolls it back. It fails as the change would.
+    pub(crate) async fn rehearse<F>(&self, scope: &Scope, body: F) -> Result<(), Error>
+    where
+        F: AsyncFn(&Change<'_>) -> Result<(), Error> + Send + Sync + 'static,
+    {
+        let (ctx, scope) = (self.clone(), scope.clone());
+        let lane = scope.organization().as_u128();
+        let rolled_back: Result<(), RolledBack> = self
+            .db
+            .write_in(lane, async move |t| Err(RolledBack(body(&Work::new(&ctx, t).within(&scope)).await)))
+            .await;
+        rolled_back.map_or_else(|RolledBack(result)| result, Ok)
     }
 
     /// Runs a change of a user's own account, with the user locked.

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use attestry_domain::Zone;
+use attestry_domain::{Time, Zone};
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::id::SessionId;
 use attestry_domain::identity::sessions::{Session, is_recent};
 use attestry_domain::identity::users::User;
 use attestry_storage::members::Membership;
-use attestry_storage::{passkeys, session_grants, sessions, users};
+use attestry_storage::{Tx, passkeys, session_grants, sessions, users};
 
 use crate::boxed;
 use crate::core::context::Ctx;
@@ -32,28 +32,34 @@ pub(crate) fn own_scope(membership: &Membership, user: &User, session: SessionId
 fn confirmation_required() -> Error {
     Error::Forbidden {
         code: "confirmation_required",
-        message: "You proved your identity more than ten minutes ago. Confirm it with POST /v1/auth/confirm, then repeat \
-                  this request."
+        message: "This request needs a confirmation from the last ten minutes: POST /v1/auth/confirm, then repeat it."
             .to_owned(),
     }
 }
 
 /// Checks that a session was confirmed recently by credentials of its user's own, and returns it as it is stored. An
-/// account without any may use single sign-on: a provider must not give itself credentials for an account that has some.
+/// account without any may use single sign-on: a provider must not add credentials to an account that has some.
 pub(crate) async fn must_be_fresh(ctx: &Ctx, session: &Session) -> Result<Session, Error> {
-    let (id, user, now) = (session.id, session.user_id, ctx.now());
-    let (found, has_own, granted) = ctx
-        .db
-        .read(async move |t| {
-            let has_own =
-                users::password(t, user).await?.is_some() || !passkeys::of_user(t, user).await?.is_empty();
-            let granted = session_grants::last_confirmed(t, id).await?;
-            Ok::<_, Error>((sessions::get(t, id).await?, has_own, granted))
-        })
-        .await?;
-    let found = found.ok_or_else(bad_session)?;
-    let is_granted = !has_own && granted.is_some_and(|at| is_recent(at, now));
-    if found.is_confirmed(now) || is_granted { Ok(found) } else { Err(confirmation_required()) }
+    let (id, now) = (session.id, ctx.now());
+    let found = ctx.db.read(async move |t| {
+        let found = sessions::get(t, id).await?.ok_or_else(bad_session)?;
+        match is_fresh(t, &found, now).await? {
+            true => Ok(found),
+            false => Err(confirmation_required()),
+        }
+    });
+    found.await
+}
+
+/// True if a session may change how its account signs in.
+pub(crate) async fn is_fresh(t: &Tx<'_>, session: &Session, now: Time) -> Result<bool, Error> {
+    if session.is_fresh(now) {
+        return Ok(true);
+    }
+    let user = session.user_id;
+    let has_own = users::password(t, user).await?.is_some() || !passkeys::of_user(t, user).await?.is_empty();
+    let granted = session_grants::last_confirmed(t, session.id).await?;
+    Ok(!has_own && granted.is_some_and(|at| is_recent(at, now)))
 }
 
 /// Checks that the session of the scope was confirmed recently. An API key needs no confirmation.

@@ -53,7 +53,7 @@ async fn warn(ctx: &Ctx, connection: &SsoConnection) -> Result<(), Failure> {
     let Some(expires_at) = connection.client_secret_expires_at else { return Ok(()) };
     let scope = Scope::system(connection.organization_id, "identity checks");
     let text = format!(
-        "The client secret of the connection “{}” expires on {}. Create another one at the provider and enter it, or nobody can sign in by it.",
+        "The client secret of the connection “{}” expires on {}. Create another one at the provider and enter it, or nobody can sign in with it.",
         connection.name,
         Date::of(expires_at)
     );

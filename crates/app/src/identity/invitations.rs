@@ -412,7 +412,7 @@ async fn try_accept(
     .await
 }
 
-/// Admits an invited person whose address an identity provider proved; the invitation's role stays.
+/// Admits an invited person whose address an identity provider verified; the invitation's role stays.
 pub(crate) async fn admit(c: &Change<'_>, waiting: &Person, account: Option<&User>) -> Result<Person, Error> {
     let Person { member, user: invited } = waiting;
     let user = match account {

@@ -1,4 +1,4 @@
-//! The mail domains of an organization: adding them, and looking up the records that prove them.
+//! The mail domains of an organization: adding them, and looking up their records.
 
 use std::time::Duration;
 
@@ -210,7 +210,7 @@ pub async fn verify_by_operator(
 /// Applies the result of a look-up.
 async fn settle(c: &Change<'_>, id: MailDomainId, found: Found) -> Result<MailDomain, Error> {
     let before = mail_domains::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
-    let owner = mail_domains::proved(c.t, &before.name).await?;
+    let owner = mail_domains::verified(c.t, &before.name).await?;
     if owner.is_some_and(|owner| owner.organization_id != c.organization()) {
         return lose(c, before).await;
     }
@@ -262,7 +262,7 @@ async fn settle(c: &Change<'_>, id: MailDomainId, found: Found) -> Result<MailDo
     }
 }
 
-/// Applies that another organization has proved the domain since: the identities of its people end.
+/// Applies that another organization has verified the domain since: the identities of its people end.
 async fn lose(c: &Change<'_>, before: MailDomain) -> Result<MailDomain, Error> {
     if matches!(before.state, S::Pending | S::Lost) {
         return Err(Error::Conflict {
@@ -273,7 +273,7 @@ async fn lose(c: &Change<'_>, before: MailDomain) -> Result<MailDomain, Error> {
     sso_identities::delete_of_domain(c.t, c.scope, before.name.as_str()).await?;
     c.invalidate(Invalidate::Organization(c.organization()));
     let message =
-        "Another organization has verified it. Its people can no longer sign in by single sign-on here.";
+        "Another organization has verified it. Its people can no longer use single sign-on here.";
     tell_owners(c, &format!("The domain {} was lost", before.name), message).await?;
     let after = MailDomain {
         state: S::Lost,

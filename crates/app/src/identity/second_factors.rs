@@ -36,7 +36,7 @@ use crate::notices::mail_templates;
 
 /// The entity type in the journal.
 pub(crate) const ENTITY: &str = "second_factor";
-/// The time within which a new app must be proved by its first code.
+/// The time within which a new app must be activated by its first code.
 const PENDING_FOR: Duration = Duration::from_mins(15);
 /// The seconds of a time step.
 const STEP: i64 = 30;
@@ -234,7 +234,7 @@ fn picture(text: &str) -> Result<Vec<Vec<bool>>, Error> {
     Ok((0..size).map(|y| (0..size).map(|x| code.get_module(x, y)).collect()).collect())
 }
 
-/// Starts to enrol an authenticator app; it is active once a code has proved it.
+/// Starts to enrol an authenticator app; it is active once its first code was right.
 #[boxed]
 pub async fn start(ctx: &Ctx, session: &Session, origin: Origin) -> Result<NewApp, Error> {
     let own = must_be_fresh(ctx, session).await?;
@@ -457,7 +457,7 @@ pub(crate) async fn changed(
     }
     a.invalidate(Invalidate::User(user.id));
     record(a, user.id, action, scope).await?;
-    let message = format!("{subject} of your Attestry account.");
+    let message = format!("{subject}: this changes how you sign in to your Attestry account.");
     a.enqueue(&Mail(mail_templates::security(a.ctx, user, subject, &message))).await
 }
 
@@ -469,7 +469,7 @@ pub struct Security {
     pub totp_since: Option<Time>,
     pub recovery_codes: RecoveryCodes,
     pub passkeys: Vec<Passkey>,
-    /// The identities at providers by which the user signs in.
+    /// The identities at providers with which the user signs in.
     pub identities: Vec<Link>,
     pub demands: Vec<Demand>,
 }
@@ -568,15 +568,14 @@ pub async fn reset_of_member(ctx: &Ctx, scope: &Scope, member: MemberId) -> Resu
 
 /// Removes the second factors of a user, from the command line.
 #[boxed]
-pub async fn reset_by_operator(ctx: &Ctx, email: &Email) -> Result<UserId, Error> {
+pub async fn reset_by_operator(ctx: &Ctx, email: &Email) -> Result<(), Error> {
     const COMMAND: &str = "attestry admin reset-second-factor";
     let key = email.key();
     let found = ctx.db.read(async move |t| users::by_email(t, &key).await).await?;
     let (user, _) = found.ok_or(Error::NotFound("user with this e-mail address"))?;
     ctx.change_account(user.id, &Origin::command(COMMAND), async move |a| {
         let user = users::get(a.t, user.id).await?.ok_or(Error::NotFound("user"))?;
-        reset(a, &user, |membership| Scope::system(membership.organization, COMMAND)).await?;
-        Ok(user.id)
+        reset(a, &user, |membership| Scope::system(membership.organization, COMMAND)).await
     })
     .await
 }

@@ -20,7 +20,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::keys::Token;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
-use crate::identity::confirmation::own_scope;
+use crate::identity::confirmation::{self, own_scope};
 use crate::identity::exemptions::ExemptSignIn;
 use crate::identity::passwords;
 use crate::identity::principals::bad_session;
@@ -38,13 +38,13 @@ pub(crate) struct SessionState {
     expires_at: Time,
     method: SignInMethod,
     second_factor: Option<SecondFactor>,
-    /// The connection that vouched for the user.
+    /// The connection that authenticated the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     connection_id: Option<SsoConnectionId>,
 }
 
 impl SessionState {
-    /// Names the connection that vouched for the user.
+    /// Names the connection that authenticated the user.
     pub(crate) fn granted_by(self, connection: SsoConnectionId) -> Self {
         Self { connection_id: Some(connection), ..self }
     }
@@ -65,7 +65,7 @@ pub struct SignedIn {
     pub user: User,
 }
 
-/// How a user proved their identity, before the session is opened.
+/// The verified factors of a sign-in, before the session is opened.
 pub(crate) struct Proven {
     pub(crate) user: User,
     pub(crate) method: SignInMethod,
@@ -170,7 +170,7 @@ pub(crate) fn begin(
     origin: &Origin,
 ) -> Session {
     let now = ctx.now();
-    // By single sign-on, the user proved nothing of their own.
+    // By single sign-on, no credentials of the account were used.
     let confirmed_at = if method == SignInMethod::Sso { Time::from_millis(0) } else { now };
     Session {
         id: ctx.ids.next(),
@@ -243,7 +243,7 @@ pub async fn sign_out(ctx: &Ctx, session: &Session, origin: Origin) -> Result<()
 }
 
 /// Lists the active sessions of a user, the most recently used first. A session by single sign-on sees only itself: it
-/// is one organization's word on a person who may have others.
+/// is of one organization, and the person may have others.
 #[boxed]
 pub async fn list(ctx: &Ctx, own: &Session) -> Result<Vec<Session>, Error> {
     let (user, now, idle_since) = (own.user_id, ctx.now(), ctx.now().minus(ctx.settings.session_idle));
@@ -281,12 +281,14 @@ async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<
     .await
 }
 
-/// How a user can confirm their identity, and until when they did.
+/// The ways in which a user can confirm their identity, and the time until which they did.
 #[derive(Clone, Debug)]
 pub struct Confirmation {
     pub confirmed_until: Option<Time>,
+    /// The session may change how the account signs in.
+    pub is_fresh: bool,
     pub methods: Vec<SignInMethod>,
-    /// The connections that can vouch for the user anew, for their own organizations.
+    /// The connections that can authenticate the user again, for their own organizations.
     pub connections: Vec<Link>,
     /// A password is confirmed together with a code of the authenticator app.
     pub needs_code: bool,
@@ -325,7 +327,9 @@ pub async fn confirmation(
             if !connections.is_empty() {
                 methods.push(SignInMethod::Sso);
             }
-            Ok(Confirmation { confirmed_until: own.max(granted), methods, connections, needs_code })
+            let confirmed_until = own.max(granted);
+            let is_fresh = confirmation::is_fresh(t, &session, now).await?;
+            Ok(Confirmation { confirmed_until, is_fresh, methods, connections, needs_code })
         })
         .await
 }

@@ -124,7 +124,7 @@ async fn store(c: &Change<'_>, before: &SignInPolicy, after: SignInPolicy) -> Re
         let (subject, message) = match after.sso {
             SsoDemand::Required => (
                 "Single sign-on is required",
-                "Members of your organization now sign in by its identity provider. Exempt owners still sign in with their own credentials and a second factor.",
+                "Members of your organization now sign in with its identity provider. Exempt owners still sign in with their own credentials and a second factor.",
             ),
             SsoDemand::Optional => (
                 "Single sign-on is no longer required",
@@ -202,7 +202,7 @@ async fn must_be_met(c: &Change<'_>, policy: &SignInPolicy) -> Result<(), Error>
             "your account has no second factor. Add an authenticator app or a passkey first"
         }
         Some(Unmet::Sso) => {
-            "you did not sign in by a connection, and are not exempt. Sign in by it first, or exempt yourself"
+            "you did not sign in with a connection, and are not exempt. Sign in with it first, or exempt yourself"
         }
         Some(Unmet::SecondFactor) => "you signed in without your second factor. Confirm with it first",
         Some(Unmet::Idle) => "your session was idle for longer. Confirm your password first",

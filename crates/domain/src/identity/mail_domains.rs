@@ -1,4 +1,4 @@
-//! The mail domains of an organization, proved by DNS.
+//! The mail domains of an organization, verified by DNS.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ crate::words! {
         Failing = "failing",
         /// Its record was missing for too long.
         Lapsed = "lapsed",
-        /// Another organization has proved it since.
+        /// Another organization has verified it since.
         Lost = "lost",
     }
 }

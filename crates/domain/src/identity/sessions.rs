@@ -40,8 +40,18 @@ pub fn confirmed_until(confirmed_at: Time) -> Time {
 }
 
 impl Session {
-    pub fn is_confirmed(&self, now: Time) -> bool {
+    /// True while credentials of the account confirm the session for changes of the account itself. A recovery code
+    /// does: whoever uses one has to replace what they lost.
+    pub fn is_fresh(&self, now: Time) -> bool {
         is_recent(self.confirmed_at, now)
+    }
+
+    /// True while credentials of the account confirm the session for signing and approving. Signing in with a recovery
+    /// code confirms nothing.
+    pub fn is_confirmed(&self, now: Time) -> bool {
+        let is_by_recovery =
+            self.second_factor == Some(SecondFactor::Recovery) && self.confirmed_at == self.created_at;
+        self.is_fresh(now) && !is_by_recovery
     }
 
     pub fn confirmed_until(&self) -> Time {

@@ -15,7 +15,7 @@ crate::words! {
         #[default]
         Password = "password",
         Passkey = "passkey",
-        /// An identity provider vouched for the user.
+        /// An identity provider authenticated the user.
         Sso = "sso",
     }
 }
@@ -45,7 +45,7 @@ crate::words! {
     SsoDemand {
         #[default]
         Optional = "optional",
-        /// Only sessions that a connection of the organization vouched for count, except those of exempt members.
+        /// Only sessions that a connection of the organization granted count, except those of exempt members.
         Required = "required",
     }
 }
@@ -66,7 +66,7 @@ crate::words! {
 crate::words! {
     /// A demand that a session does not meet.
     Unmet {
-        /// No connection of the organization vouched for the session.
+        /// No connection of the organization granted the session.
         Sso = "sso_required",
         /// The account has a second factor, and the session was started without it.
         SecondFactor = "mfa_required",
@@ -80,7 +80,7 @@ crate::words! {
 /// The days before a newly required second factor is enforced, unless the organization sets another number.
 const DEFAULT_GRACE_DAYS: i64 = 14;
 
-/// The hours after which a sign-in by a connection ends, unless the organization sets another number.
+/// The hours after which a sign-in with a connection ends, unless the organization sets another number.
 const DEFAULT_SSO_MAX_HOURS: i64 = 12;
 
 /// The last use of a session is stored to within a minute.
@@ -123,7 +123,7 @@ impl Default for SignInPolicy {
     }
 }
 
-/// The demands of an organization on the sessions of one member, and what one of its connections vouched for.
+/// The demands of an organization on the sessions of one member, and what one of its connections granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Row)]
 pub struct Demands {
     #[row(column = "p.mfa_from")]
@@ -146,7 +146,7 @@ pub struct Demands {
     pub sso_max_hours: i64,
     #[row(column = "m.is_exempt")]
     pub is_exempt: bool,
-    /// When a connection vouched for the session.
+    /// When a connection granted the session.
     #[row(column = "g.granted_at")]
     pub granted_at: Option<Time>,
     #[row(column = "COALESCE(g.has_mfa, FALSE)")]
@@ -158,7 +158,7 @@ impl Demands {
     pub fn unmet(&self, session: &Session, now: Time) -> Option<Unmet> {
         let is_sso_required = self.sso == SsoDemand::Required && !self.is_exempt;
         let needs_grant = is_sso_required || session.method == SignInMethod::Sso;
-        // What a connection vouched for counts from then on.
+        // A grant counts from its own time.
         let began = match (needs_grant, self.granted_at) {
             (true, None) => return Some(Unmet::Sso),
             (true, Some(granted_at)) => granted_at,
@@ -194,7 +194,7 @@ impl Demands {
         session.method != SignInMethod::Sso || self.granted_at.is_some()
     }
 
-    /// True if the word of the connection counts as a second factor.
+    /// True if the grant counts as a second factor.
     fn counts_as_factor(&self) -> bool {
         match self.sso_mfa {
             SsoMfa::Trusted => true,

@@ -1,4 +1,4 @@
-//! Connections to identity providers, and the identities that they vouch for.
+//! Connections to identity providers, and the identities of people there.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -44,7 +44,7 @@ pub struct GroupRole {
 pub struct ProviderFacts {
     /// True if the token endpoint knows the client; `None` if it does not say.
     pub is_client_known: Option<bool>,
-    pub promises_issuer: bool,
+    pub sends_issuer: bool,
     /// The address at which a browser signs out.
     pub end_session_endpoint: Option<String>,
     pub has_back_channel_logout: bool,
@@ -70,7 +70,7 @@ pub struct SsoConnection {
     pub email_claim: ClaimName,
     pub groups_claim: ClaimName,
     /// True if unknown people of a verified domain become members.
-    pub joins_members: bool,
+    pub adds_members: bool,
     /// The role of people who are added without a group that has one.
     pub default_role: Roles,
     pub role_sync: RoleSync,
@@ -132,7 +132,7 @@ pub struct SsoIdentity {
     pub last_used_at: Time,
 }
 
-/// An attempt to sign in by a connection.
+/// An attempt to sign in with a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Row)]
 pub struct SsoSignIn {
     pub id: SsoSignInId,

@@ -196,7 +196,7 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "While single sign-on is required, an owner with a second factor must be exempt from it.",
     ),
     ("last_method", 409, "Last way to sign in", "It is the only way to sign in to the account."),
-    ("sso_refused", 403, "Sign-in refused", "The person may no longer sign in by the connection."),
+    ("sso_refused", 403, "Sign-in refused", "The person may no longer sign in with the connection."),
     ("logout_token_invalid", 400, "Logout token invalid", "The token of the provider is not valid."),
     (
         "provider_unreachable",
@@ -638,7 +638,7 @@ impl From<FieldError> for FieldProblem {
 fn demanded(unmet: Unmet) -> &'static str {
     match unmet {
         Unmet::Sso => {
-            "This organization requires single sign-on. Sign in by its identity provider: startUrl."
+            "This organization requires single sign-on. Sign in with its identity provider: startUrl."
         }
         Unmet::SecondFactor => {
             "This organization requires a second factor, and you signed in without yours. Confirm with it: POST /v1/auth/confirm."

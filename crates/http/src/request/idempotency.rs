@@ -1,7 +1,7 @@
 //! `Idempotency-Key` on any POST, as part of the outermost layer: handlers are not aware of it.
 //!
-//! Signing in and out is exempt, because repeating them is harmless and a response with a fresh token must not be
-//! replayed. Secrets in other responses are left out of the stored copy.
+//! Signing in and out and their first steps are exempt, because repeating them is harmless and a response with a fresh
+//! token or ticket must not be replayed. Secrets in other responses are left out of the stored copy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +40,11 @@ const EXEMPT: &[&str] = &[
     "/v1/auth/login/second-factor",
     "/v1/auth/passkeys/sign-in-options",
     "/v1/auth/passkeys/sign-in",
+    "/v1/auth/passkeys/registration-options",
+    "/v1/auth/passkeys/confirm-options",
+    "/v1/auth/sso/switch",
+    "/v1/auth/sso/{connectionId}/start-ticket",
+    "/v1/organization/sso-connections/{connectionId}/test",
     "/v1/auth/logout",
 ];
 

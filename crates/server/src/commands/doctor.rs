@@ -125,8 +125,8 @@ async fn single_sign_on(ctx: &Ctx) -> Finding {
     }
     if !faults.is_empty() {
         return Err(format!(
-            "{} See docs/identity.md; `attestry admin disable-sso` is the way back in.",
-            faults.join(" ")
+            "{}. See docs/identity.md; `attestry admin disable-sso` is the way back in.",
+            faults.join("; ")
         ));
     }
     Ok(if checked == 0 { "not used".to_owned() } else { format!("connections that work: {checked}") })

@@ -1,4 +1,4 @@
-//! The account that an identity belongs to: linked by the subject, and by the address only within a proved domain.
+//! The account that an identity belongs to: linked by the subject, and by the address only within a verified domain.
 
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::identity::mail_domains::domain_of;
@@ -16,7 +16,7 @@ use attestry_storage::{
     users,
 };
 
-use super::flow::{Browser, Profile, Purpose, Refused, Vouched};
+use super::flow::{Browser, Profile, Purpose, Refused, Authenticated};
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
@@ -48,37 +48,40 @@ fn refuse(code: &'static str, message: impl Into<String>) -> Error {
     Error::Conflict { code, message: message.into() }
 }
 
+fn gone() -> Error {
+    refuse("sso_expired", "The connection has changed since.")
+}
+
 /// Signs a person in, confirms or links, all in one transaction of the connection's organization.
 #[boxed]
 pub(crate) async fn settle(
     ctx: &Ctx,
-    vouched: Vouched,
+    authenticated: Authenticated,
     purpose: Purpose,
     browser: Browser,
 ) -> Result<Outcome, Refused> {
-    let id = vouched.connection;
+    let id = authenticated.connection;
     let found = ctx.db.read(async move |t| sso_connections::find(t, id).await).await.map_err(Error::from)?;
-    let gone = || refuse("sso_expired", "The connection has changed since.");
     let organization = found.ok_or_else(gone)?.connection.organization_id;
     let scope = Scope::visitor(organization, None, browser.origin.clone());
     let outcome = ctx.change(&scope, async move |c| {
         organizations::lock(c.t, c.scope).await?.ok_or_else(gone)?;
         let connection =
-            sso_connections::lock(c.t, c.scope, vouched.connection).await?.ok_or_else(gone)?.connection;
-        if !connection.is_enabled || connection.config_version != vouched.config_version {
+            sso_connections::lock(c.t, c.scope, authenticated.connection).await?.ok_or_else(gone)?.connection;
+        if !connection.is_enabled || connection.config_version != authenticated.config_version {
             return Err(gone());
         }
         let (person, identity) = match (purpose, &browser.session) {
-            (Purpose::Link, Some(session)) => link_own(c, &connection, &vouched.profile, session).await?,
-            _ => person_of(c, &connection, &vouched.profile).await?,
+            (Purpose::Link, Some(session)) => link_own(c, &connection, &authenticated.profile, session).await?,
+            _ => person_of(c, &connection, &authenticated.profile).await?,
         };
-        let person = sync_roles(c, &connection, &vouched.profile, person).await?;
-        // The session may have ended with the credentials that nobody had proved.
+        let person = sync_roles(c, &connection, &authenticated.profile, person).await?;
+        // The session may have ended with credentials that were never verified.
         let current = match &browser.session {
             Some(session) => sessions::get(c.t, session.id).await?,
             None => None,
         };
-        let signing = Signing { connection: &connection, profile: &vouched.profile, purpose };
+        let signing = Signing { connection: &connection, profile: &authenticated.profile, purpose };
         let user_agent = browser.user_agent.clone();
         finish(c, &signing, &person, &identity, current, user_agent).await
     });
@@ -105,7 +108,7 @@ async fn finish(
     let is_own = current.as_ref().is_some_and(|session| session.user_id == user.id);
     match (purpose, &current) {
         (Purpose::Confirm | Purpose::Link, _) if !is_own => {
-            return Err(refuse("sso_wrong_account", "The provider vouched for another account."));
+            return Err(refuse("sso_wrong_account", "The provider authenticated another account."));
         }
         (_, Some(_)) if !is_own => return Ok(Outcome::AnotherPerson),
         _ => {}
@@ -210,8 +213,8 @@ async fn link(
     Ok(identity)
 }
 
-/// The address of a profile, if the connection may vouch for it.
-async fn proved_address<'p>(
+/// The address of a profile, if the connection may decide about it.
+async fn verified_address<'p>(
     t: &Tx<'_>,
     connection: &SsoConnection,
     profile: &'p Profile,
@@ -221,19 +224,19 @@ async fn proved_address<'p>(
         return Err(refuse("sso_email_missing", cause));
     };
     if !profile.is_verified {
-        let cause = "The provider does not vouch for the address: email_verified is false, or it is a private account.";
+        let cause = "The address is not verified: email_verified is false, or it is a private account.";
         return Err(refuse("sso_email_unverified", cause));
     }
-    let unproved = |cause: String| Err(refuse("sso_domain_not_verified", cause));
+    let unverified = |cause: String| Err(refuse("sso_domain_not_verified", cause));
     let Some(domain) = domain_of(email.as_str()) else {
-        return unproved("The address has no domain of the DNS.".to_owned());
+        return unverified("The address has no domain of the DNS.".to_owned());
     };
-    let found = mail_domains::proved(t, &domain).await?;
+    let found = mail_domains::verified(t, &domain).await?;
     let Some(found) = found.filter(|found| found.organization_id == connection.organization_id) else {
-        return unproved(format!("The domain {domain} is not verified by this organization."));
+        return unverified(format!("The domain {domain} is not verified by this organization."));
     };
     if found.connection_id.is_some_and(|other| other != connection.id) {
-        return unproved(format!("People of {domain} sign in by another connection."));
+        return unverified(format!("People of {domain} sign in with another connection."));
     }
     Ok(email)
 }
@@ -254,7 +257,7 @@ async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile
         sso_identities::used(c.t, c.scope, identity.id, c.now, email).await?;
         return Ok((person, identity));
     }
-    let email = proved_address(c.t, connection, profile).await?;
+    let email = verified_address(c.t, connection, profile).await?;
     let account = users::by_email(c.t, &email.key()).await?.map(|(user, _)| user);
     if let Some(account) = &account
         && let Some(person) = members::lock_by_user(c.t, c.scope, account.id).await?
@@ -273,7 +276,7 @@ async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile
         let person = invitations::admit(c, &waiting, account.as_ref()).await?;
         return adopt(c, connection, profile, person).await;
     }
-    if !connection.joins_members {
+    if !connection.adds_members {
         let cause = format!("{} is not a member, and the connection adds nobody.", email.as_str());
         return Err(refuse("sso_not_a_member", cause));
     }
@@ -294,7 +297,7 @@ async fn invited(c: &Change<'_>, email: &Email, account: Option<&User>) -> Resul
     }
 }
 
-/// Links the identity to a member whose address is proved.
+/// Links the identity to a member whose address is verified.
 async fn adopt(
     c: &Change<'_>,
     connection: &SsoConnection,
@@ -302,12 +305,12 @@ async fn adopt(
     person: Person,
 ) -> Result<Whose, Error> {
     let identity = link(c, connection, profile, &person).await?;
-    Ok((prove_address(c, person).await?, identity))
+    Ok((verify_address(c, person).await?, identity))
 }
 
 /// Marks the address of an account as verified. Others may know the password of an account whose address was never
 /// verified, so its own credentials end.
-async fn prove_address(c: &Change<'_>, person: Person) -> Result<Person, Error> {
+async fn verify_address(c: &Change<'_>, person: Person) -> Result<Person, Error> {
     if person.user.email_verified {
         return Ok(person);
     }
@@ -321,7 +324,7 @@ async fn prove_address(c: &Change<'_>, person: Person) -> Result<Person, Error> 
     Ok(Person { user, ..person })
 }
 
-/// Adds a person of a proved domain.
+/// Adds a person of a verified domain.
 async fn join(
     c: &Change<'_>,
     connection: &SsoConnection,
@@ -386,22 +389,17 @@ async fn sync_roles(
     if roles == person.member.role { Ok(person) } else { people::sync_roles(c, &person, roles).await }
 }
 
-/// Checks what a test would do, and changes nothing.
+/// Fails as the sign-in of a test would, and changes nothing.
 #[boxed]
-pub(crate) async fn rehearse(
-    ctx: &Ctx,
-    connection: &SsoConnection,
-    vouched: &Vouched,
-) -> Result<(), Refused> {
-    let (own, profile) = (connection.clone(), vouched.profile.clone());
-    let scope = Scope::system(connection.organization_id, "test of a connection");
-    let looked = ctx.db.read(async move |t| {
-        match sso_identities::by_subject(t, &scope, own.id, &profile.subject).await? {
-            Some(_) => Ok(()),
-            None => proved_address(t, &own, &profile).await.map(drop),
-        }
+pub(crate) async fn rehearse(ctx: &Ctx, authenticated: Authenticated, browser: Browser) -> Result<(), Refused> {
+    let Authenticated { connection, profile, .. } = authenticated;
+    let found = ctx.db.read(async move |t| sso_connections::find(t, connection).await).await.map_err(Error::from)?;
+    let connection = found.ok_or_else(gone)?.connection;
+    let scope = Scope::visitor(connection.organization_id, None, browser.origin);
+    let rehearsed = ctx.rehearse(&scope, async move |c| {
+        organizations::lock(c.t, c.scope).await?.ok_or_else(gone)?;
+        let (person, _) = person_of(c, &connection, &profile).await?;
+        sync_roles(c, &connection, &profile, person).await.map(drop)
     });
-    looked.await?;
-    roles_for(connection, &vouched.profile)?;
-    Ok(())
+    Ok(rehearsed.await?)
 }

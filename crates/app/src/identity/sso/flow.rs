@@ -1,4 +1,4 @@
-//! The sign-in by a connection: the redirect to the provider, and the way back. The state of a sign-in travels in an
+//! The sign-in with a connection: the redirect to the provider, and its answer. The state of a sign-in travels in an
 //! encrypted ticket that is bound to the browser, so a stranger causes no rows and no browser can finish another's.
 
 use std::time::Duration;
@@ -41,7 +41,7 @@ const MAX_EMAIL: usize = 320;
 /// The length of the cookie: 32 random bytes in base64url.
 const COOKIE_LENGTH: usize = 43;
 
-/// The reason for a round trip to the provider.
+/// The reason for sending a browser to the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
     SignIn,
@@ -124,7 +124,7 @@ fn path_of(public_url: &str, asked: Option<&str>) -> String {
     own().unwrap_or_else(|| "/".to_owned())
 }
 
-/// The start of a round trip, as a browser asks for it.
+/// The start of a flow, as a browser asks for it.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     pub next: Option<String>,
@@ -134,10 +134,10 @@ pub struct Asked {
     pub ticket: Option<String>,
 }
 
-/// The browser of a round trip.
+/// The browser of a flow.
 #[derive(Clone, Debug)]
 pub struct Browser {
-    /// The cookie that binds the round trip to it, if it has one.
+    /// The cookie that binds the flow to it, if it has one.
     pub cookie: Option<String>,
     /// The session that it has already.
     pub session: Option<Session>,
@@ -170,7 +170,7 @@ async fn usable(ctx: &Ctx, id: SsoConnectionId, purpose: Purpose) -> Result<Seal
     found.ok_or_else(|| refused("sso_disabled", "There is no such connection, or it is disabled."))
 }
 
-/// Issues the start of a round trip for a signed-in user, so that no foreign page can begin one.
+/// Issues the start of a flow for a signed-in user, so that no foreign page can begin one.
 #[boxed]
 pub async fn start_ticket(
     ctx: &Ctx,
@@ -189,7 +189,7 @@ pub async fn start_ticket(
     Ok(ctx.link(&format!("{}?ticket={text}", super::start_path(connection))))
 }
 
-/// Begins a round trip.
+/// Begins a flow.
 #[boxed]
 pub async fn start(
     ctx: &Ctx,
@@ -255,7 +255,7 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
-/// The end of a round trip.
+/// The end of a flow.
 #[derive(Clone, Debug)]
 pub enum Returned {
     /// A new session.
@@ -282,23 +282,23 @@ pub enum Returned {
 pub(crate) struct Profile {
     pub(crate) subject: String,
     pub(crate) email: Option<Email>,
-    /// False if the provider says that the address is not verified, or may not vouch for it.
+    /// False if the provider says that the address is not verified, or has no say about it.
     pub(crate) is_verified: bool,
     pub(crate) name: Option<Name>,
     pub(crate) groups: Option<Vec<String>>,
     /// True if the provider left the groups out because there are too many.
     pub(crate) has_too_many_groups: bool,
     pub(crate) has_mfa: bool,
-    /// When the provider authenticated the user in this round trip.
+    /// When the provider authenticated the user in this flow.
     pub(crate) confirmed_at: Option<Time>,
     pub(crate) sid: Option<String>,
     /// Encrypted.
     pub(crate) id_token: Option<Vec<u8>>,
 }
 
-/// A proof that an identity provider vouched for a person, ready to be settled in a transaction.
+/// A person whom an identity provider authenticated, ready to be settled in a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Vouched {
+pub(crate) struct Authenticated {
     pub(crate) connection: SsoConnectionId,
     pub(crate) config_version: i64,
     pub(crate) profile: Profile,
@@ -312,7 +312,7 @@ const MAX_KEPT_TOKEN: usize = 8 * 1024;
 /// The maximum number of bytes of the claims of a test that are kept.
 const MAX_KEPT_CLAIMS: usize = 16 * 1024;
 
-/// Ends a round trip. An attempt whose state is right is recorded for the owner of the connection.
+/// Ends a flow. An attempt whose state is right is recorded for the owner of the connection.
 #[boxed]
 pub async fn finish(
     ctx: &Ctx,
@@ -483,7 +483,7 @@ async fn trace(
 fn must_name_issuer(provider: &Provider, named: Option<&str>) -> Result<(), Refused> {
     match named {
         Some(issuer) if issuer == provider.issuer() => Ok(()),
-        None if !provider.promises_issuer() => Ok(()),
+        None if !provider.sends_issuer() => Ok(()),
         Some(_) => Err(refused("sso_token_invalid", "The answer names another issuer.")),
         None => Err(refused(
             "sso_token_invalid",
@@ -506,13 +506,13 @@ fn profile_of(
     let email = address.and_then(|text| Email::parse(text).ok());
     let verified = all.get("email_verified").map(is_true);
     let is_verified = if connection.serves_everybody() {
-        // Such a provider vouches for the addresses of the domains that it hosts.
+        // Such a provider verifies the addresses of the domains that it hosts.
         let hosted = all.get("hd").and_then(Value::as_str).map(str::to_lowercase);
         let own =
             email.as_ref().and_then(|email| email.as_str().rsplit_once('@').map(|(_, d)| d.to_lowercase()));
         verified == Some(true) && hosted.is_some() && hosted == own
     } else {
-        // The domain is proved and the provider is the organization's own, so it need not say anything.
+        // The domain is verified and the provider is the organization's own, so it need not say anything.
         verified != Some(false)
     };
     let groups = groups_of(&all, connection.groups_claim.as_str());
@@ -544,7 +544,7 @@ async fn settle(
     browser: Browser,
 ) -> Result<Returned, Refused> {
     let profile = profile_of(ctx, connection, traced)?;
-    let vouched = Vouched {
+    let authenticated = Authenticated {
         connection: connection.id,
         config_version: connection.config_version,
         profile,
@@ -552,15 +552,15 @@ async fn settle(
         browser: state.browser,
     };
     if state.purpose == Purpose::Test {
-        accounts::rehearse(ctx, connection, &vouched).await?;
+        accounts::rehearse(ctx, authenticated, browser).await?;
         return Ok(Returned::Granted { next: String::new() });
     }
-    let next = vouched.next.clone();
-    match accounts::settle(ctx, vouched.clone(), state.purpose, browser).await? {
+    let next = authenticated.next.clone();
+    match accounts::settle(ctx, authenticated.clone(), state.purpose, browser).await? {
         Outcome::Opened(signed_in) => Ok(Returned::Opened { signed_in, next }),
         Outcome::Granted => Ok(Returned::Granted { next }),
         Outcome::AnotherPerson => {
-            let Ticket { text, .. } = tickets::issue(ctx, SWITCH, vouched)?;
+            let Ticket { text, .. } = tickets::issue(ctx, SWITCH, authenticated)?;
             Ok(Returned::Switch { ticket: text })
         }
     }
@@ -569,14 +569,14 @@ async fn settle(
 /// Replaces the session of another person, after a click.
 #[boxed]
 pub async fn switch(ctx: &Ctx, ticket: &str, browser: Browser) -> Result<SignedIn, Error> {
-    let vouched: Vouched = tickets::read(ctx, SWITCH, ticket)?;
-    if !browser.is(&vouched.browser) {
+    let authenticated: Authenticated = tickets::read(ctx, SWITCH, ticket)?;
+    if !browser.is(&authenticated.browser) {
         return Err(tickets::expired());
     }
     let spent = ticket.to_owned();
     ctx.work(async move |work| tickets::redeem(work.t, &spent, work.now).await).await?;
     let alone = Browser { session: None, ..browser };
-    match accounts::settle(ctx, vouched, Purpose::SignIn, alone).await {
+    match accounts::settle(ctx, authenticated, Purpose::SignIn, alone).await {
         Ok(Outcome::Opened(signed_in)) => Ok(*signed_in),
         Ok(_) => Err(Error::internal("a switch without a session")),
         Err(refused) => Err(Error::Forbidden { code: "sso_refused", message: refused.cause }),

@@ -62,7 +62,7 @@ pub(crate) fn oidc(ctx: &Ctx) -> Result<&Oidc, Failure> {
     made.as_ref().map_err(|message| Failure::Unreachable(message.clone()))
 }
 
-/// The path at which a sign-in by a connection starts.
+/// The path at which a sign-in with a connection starts.
 pub fn start_path(connection: SsoConnectionId) -> String {
     format!("/v1/auth/sso/{connection}/start")
 }
@@ -102,7 +102,7 @@ pub struct NewConnection {
     pub scopes: Vec<String>,
     pub email_claim: ClaimName,
     pub groups_claim: ClaimName,
-    pub joins_members: bool,
+    pub adds_members: bool,
     pub default_role: Roles,
     pub role_sync: RoleSync,
     pub group_roles: Vec<GroupRole>,
@@ -121,7 +121,7 @@ pub struct ConnectionPatch {
     pub scopes: Option<Vec<String>>,
     pub email_claim: Option<ClaimName>,
     pub groups_claim: Option<ClaimName>,
-    pub joins_members: Option<bool>,
+    pub adds_members: Option<bool>,
     pub default_role: Option<Roles>,
     pub role_sync: Option<RoleSync>,
     pub group_roles: Option<Vec<GroupRole>>,
@@ -169,7 +169,7 @@ fn unreachable_provider(failure: &Failure) -> Error {
 fn facts_of(provider: &Provider, is_client_known: Option<bool>, now: Time) -> ProviderFacts {
     ProviderFacts {
         is_client_known,
-        promises_issuer: provider.promises_issuer(),
+        sends_issuer: provider.sends_issuer(),
         end_session_endpoint: provider.end_session_endpoint().map(ToString::to_string),
         has_back_channel_logout: provider.has_back_channel_logout(),
         algorithms: provider.algorithms(),
@@ -249,7 +249,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewConnection) -> Result<Seal
             scopes: new.scopes,
             email_claim: new.email_claim,
             groups_claim: new.groups_claim,
-            joins_members: new.joins_members,
+            adds_members: new.adds_members,
             default_role: new.default_role,
             role_sync: new.role_sync,
             group_roles: new.group_roles,
@@ -271,7 +271,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewConnection) -> Result<Seal
     .await
 }
 
-/// Checks that another connection remains that people can sign in by, while single sign-on is required.
+/// Checks that another connection remains that people can sign in with, while single sign-on is required.
 async fn must_have_another(c: &Change<'_>, id: SsoConnectionId) -> Result<(), Error> {
     if sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Optional {
         return Ok(());
@@ -383,7 +383,7 @@ fn apply(before: &SealedConnection, patch: ConnectionPatch) -> SealedConnection 
         scopes: patch.scopes.unwrap_or(own.scopes),
         email_claim: patch.email_claim.unwrap_or(own.email_claim),
         groups_claim: patch.groups_claim.unwrap_or(own.groups_claim),
-        joins_members: patch.joins_members.unwrap_or(own.joins_members),
+        adds_members: patch.adds_members.unwrap_or(own.adds_members),
         default_role: patch.default_role.unwrap_or(own.default_role),
         role_sync: patch.role_sync.unwrap_or(own.role_sync),
         group_roles: patch.group_roles.unwrap_or(own.group_roles),
@@ -509,7 +509,7 @@ pub async fn examine(ctx: &Ctx, organization: OrganizationId, id: SsoConnectionI
     Ok(Checked { steps: look(ctx, &known).await?.0 })
 }
 
-/// The connections of an organization that people can sign in by, for the operator.
+/// The enabled connections of an organization, for the operator.
 #[boxed]
 pub async fn enabled(ctx: &Ctx, organization: OrganizationId) -> Result<Vec<SsoConnection>, Error> {
     Ok(ctx.db.read(async move |t| sso_connections::enabled(t, organization).await).await?)
@@ -527,7 +527,7 @@ pub async fn lacks_way_in(ctx: &Ctx, organization: OrganizationId) -> Result<boo
         .await
 }
 
-/// The last attempts to sign in by a connection.
+/// The last attempts to sign in with a connection.
 #[boxed]
 pub async fn sign_ins(ctx: &Ctx, scope: &Scope, id: SsoConnectionId) -> Result<Vec<SsoSignIn>, Error> {
     let scope = scope.clone();
@@ -555,7 +555,7 @@ pub async fn offered(ctx: &Ctx, email: &Email) -> Result<Option<Offered>, Error>
     };
     ctx.db
         .read(async move |t| {
-            let Some(proved) = mail_domains::proved(t, &domain).await? else {
+            let Some(proved) = mail_domains::verified(t, &domain).await? else {
                 return Ok(None);
             };
             let enabled = sso_connections::enabled(t, proved.organization_id).await?;
