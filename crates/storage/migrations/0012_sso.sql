@@ -1,4 +1,4 @@
--- Single sign-on: mail domains, connections to identity providers, and the identities that they vouch for.
+-- Single sign-on: mail domains, connections to identity providers, and the identities of people there.
 
 ALTER TABLE sign_in_policies ADD COLUMN sso TEXT NOT NULL DEFAULT 'optional';
 ALTER TABLE sign_in_policies ADD COLUMN sso_mfa TEXT NOT NULL DEFAULT 'trusted';
@@ -46,13 +46,15 @@ CREATE TABLE mail_domains (
     reason TEXT,
     verified_at BIGINT,
     failing_since BIGINT,
+    -- The operator answers for it, and no record is needed.
+    is_by_operator BOOLEAN NOT NULL,
     checked_at BIGINT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     version BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX mail_domains_added ON mail_domains (org_id, name);
--- A domain is proved by one organization.
+-- A domain is verified by one organization.
 CREATE UNIQUE INDEX mail_domains_name ON mail_domains (name) WHERE state IN ('verified', 'failing');
 
 CREATE TABLE sso_identities (
@@ -69,14 +71,14 @@ CREATE UNIQUE INDEX sso_identities_subject ON sso_identities (connection_id, sub
 CREATE UNIQUE INDEX sso_identities_user ON sso_identities (connection_id, user_id);
 CREATE INDEX sso_identities_account ON sso_identities (user_id);
 
--- The organizations in which an identity provider vouched for the user of a session.
+-- The organizations in which an identity provider authenticated the user of a session.
 CREATE TABLE session_grants (
     session_id {key} NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     org_id {key} NOT NULL REFERENCES organizations (id),
     identity_id {key} NOT NULL REFERENCES sso_identities (id) ON DELETE CASCADE,
     granted_at BIGINT NOT NULL,
     has_mfa BOOLEAN NOT NULL,
-    -- When the provider last authenticated the user anew.
+    -- When the provider last authenticated the user again.
     confirmed_at BIGINT,
     -- The session at the provider, and the encrypted ID token, with which it is ended there.
     sid TEXT,
@@ -85,7 +87,7 @@ CREATE TABLE session_grants (
 );
 CREATE INDEX session_grants_identity ON session_grants (identity_id);
 
--- The last attempts to sign in by a connection, for the owner who sets it up.
+-- The last attempts to sign in with a connection, for the owner who sets it up.
 CREATE TABLE sso_sign_ins (
     id {key} NOT NULL PRIMARY KEY,
     org_id {key} NOT NULL REFERENCES organizations (id),

@@ -19,7 +19,7 @@ statements! {
         LOCK = " WHERE org_id = $1 AND id = $2 FOR UPDATE";
         // The expression is the one of the index, so that it is used.
         VERIFIED = " WHERE name = $1 AND state IN ('verified', 'failing')";
-        TO_CHECK = " WHERE state IN ('verified', 'failing') ORDER BY id";
+        TO_CHECK = " WHERE state IN ('verified', 'failing', 'lapsed') AND is_by_operator = FALSE ORDER BY id";
     }
 }
 
@@ -54,7 +54,7 @@ pub async fn verified(t: &Tx<'_>, name: &DomainName) -> Result<Option<MailDomain
     t.opt(*VERIFIED, &[Value::from(name.as_str())], read).await
 }
 
-/// Returns all verified domains, for the daily check.
+/// Returns the domains that the daily check looks up: those that were verified by a record.
 pub async fn to_check(t: &Tx<'_>) -> Result<Vec<(OrganizationId, MailDomainId)>, Error> {
     let all: Vec<MailDomain> = t.all(*TO_CHECK, &[], read).await?;
     Ok(all.into_iter().map(|domain| (domain.organization_id, domain.id)).collect())

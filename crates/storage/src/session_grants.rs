@@ -4,7 +4,7 @@
 use attestry_db::{Error, Tx, Value};
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::id::{SessionId, SsoConnectionId, SsoIdentityId};
+use attestry_domain::id::{OrganizationId, SessionId, SsoConnectionId, SsoIdentityId};
 use attestry_domain::identity::sso::ProviderFacts;
 use attestry_domain::row::Row;
 
@@ -24,6 +24,7 @@ macro_rules! revoke {
 statements! {
     PUT = "INSERT INTO session_grants (session_id, org_id, identity_id, granted_at, has_mfa, confirmed_at, sid, id_token) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session_id, org_id) DO UPDATE SET identity_id = $3, granted_at = $4, has_mfa = $5, confirmed_at = $6, sid = $7, id_token = $8";
     CONFIRMED_AT = "SELECT confirmed_at FROM session_grants WHERE session_id = $1 AND org_id = $2";
+    ORGANIZATIONS = "SELECT org_id FROM session_grants WHERE session_id = $1";
     LAST_CONFIRMED = "SELECT MAX(confirmed_at) FROM session_grants WHERE session_id = $1";
     REVOKE = revoke!("");
     REVOKE_SUBJECT = revoke!(" AND identity_id IN (SELECT id FROM sso_identities WHERE connection_id = $2 AND subject = $3) AND (CAST($4 AS TEXT) IS NULL OR sid = $4)");
@@ -66,6 +67,11 @@ pub async fn put(t: &Tx<'_>, scope: &Scope, grant: &Grant) -> Result<(), Error> 
 pub async fn confirmed_at(t: &Tx<'_>, scope: &Scope, session: SessionId) -> Result<Option<Time>, Error> {
     let found = t.opt(CONFIRMED_AT, &[id(session), id(scope.organization())], |row| row.opt_time(0)).await?;
     Ok(found.flatten())
+}
+
+/// Returns the organizations that know a session by single sign-on.
+pub async fn organizations(t: &Tx<'_>, session: SessionId) -> Result<Vec<OrganizationId>, Error> {
+    t.all(ORGANIZATIONS, &[id(session)], |row| row.parse(0)).await
 }
 
 /// Returns when any provider last authenticated the user of a session anew.

@@ -62,6 +62,8 @@ pub(crate) struct DomainView {
     verified_at: Option<Time>,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     failing_since: Option<Time>,
+    /// The operator of the server answers for it, and no record is needed.
+    is_by_operator: bool,
     #[schema(required, value_type = Option<String>, format = DateTime)]
     checked_at: Option<Time>,
     #[schema(value_type = String, format = DateTime)]
@@ -73,7 +75,7 @@ pub(crate) struct DomainView {
 fn domain_example() -> Value {
     json!({
         "id": "dom_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "acme.example", "state": "verified", "record": record_example(),
-        "reason": null, "connectionId": null, "verifiedAt": "2026-11-15T09:30:00.000Z", "failingSince": null,
+        "reason": null, "connectionId": null, "verifiedAt": "2026-11-15T09:30:00.000Z", "failingSince": null, "isByOperator": false,
         "checkedAt": "2026-11-15T09:30:00.000Z", "createdAt": "2026-11-15T09:30:00.000Z",
         "updatedAt": "2026-11-15T09:30:00.000Z"
     })
@@ -95,6 +97,7 @@ impl DomainView {
             reason,
             verified_at,
             failing_since,
+            is_by_operator,
             checked_at,
             created_at,
             updated_at,
@@ -109,6 +112,7 @@ impl DomainView {
             connection_id,
             verified_at,
             failing_since,
+            is_by_operator,
             checked_at,
             created_at,
             updated_at,
@@ -131,7 +135,7 @@ body! {
 body! {
     /// A change of a mail domain.
     UpdateMailDomain {
-        connection_id "connectionId": nullable SsoConnectionId = "The connection by which people of the domain sign in; null if there is only one.",
+        connection_id "connectionId": nullable SsoConnectionId = "The connection with which people of the domain sign in; null if there is only one.",
     }
     example json!({"connectionId": null})
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use attestry_app::identity::confirmation;
 use attestry_app::identity::sso::flow::{self, Answer, Asked, Browser, Leaving, Purpose, Refused, Returned};
 use attestry_app::identity::sso::{self, Offered, sign_out, start_path};
 use attestry_domain::Time;
@@ -439,6 +440,7 @@ pub(crate) async fn remove_identity(
     member: IdAt<kind::Member, 0>,
     identity: IdAt<kind::SsoIdentity, 1>,
 ) -> Result<Json<Done>, Problem> {
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     sign_out::unlink(&api.ctx, &scope, member.found()?, identity.found()?).await?;
     Ok(Json(Done::DONE))
 }

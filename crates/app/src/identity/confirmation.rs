@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use attestry_domain::{Time, Zone};
 use attestry_domain::access::{Actor, Credential, Origin, Principal, Scope};
 use attestry_domain::id::SessionId;
 use attestry_domain::identity::sessions::{Session, is_recent};
 use attestry_domain::identity::users::User;
+use attestry_domain::{Time, Zone};
 use attestry_storage::members::Membership;
 use attestry_storage::{Tx, passkeys, session_grants, sessions, users};
 

@@ -74,6 +74,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, name: DomainName) -> Result<MailDo
             reason: None,
             verified_at: None,
             failing_since: None,
+            is_by_operator: false,
             checked_at: None,
             created_at: c.now,
             updated_at: c.now,
@@ -139,8 +140,8 @@ pub async fn delete(
         precondition.check(&[before.version])?;
         let is_required = sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Required;
         let others = mail_domains::list(c.t, c.scope).await?;
-        let is_last = !others.iter().any(|domain| domain.id != id && domain.is_proved());
-        if is_required && before.is_proved() && is_last {
+        let is_last = !others.iter().any(|domain| domain.id != id && domain.is_verified());
+        if is_required && before.is_verified() && is_last {
             return Err(Error::Conflict {
                 code: "domain_in_use",
                 message:
@@ -155,12 +156,19 @@ pub async fn delete(
     .await
 }
 
-/// The result of a look-up: what was found instead of the record; `None` if it was found.
-type Found = Option<String>;
+/// The reason for which a domain counts or does not.
+#[derive(Clone, Debug)]
+enum Found {
+    Record,
+    /// What was found instead of the record.
+    Other(String),
+    ByOperator,
+}
 
 async fn look_up(ctx: &Ctx, domain: &MailDomain) -> Result<Found, attestry_hosting::Failure> {
     let value = record_value(ctx, domain.organization_id, &domain.name);
-    ctx.part::<TextRecords>().missing(&domain.record_name(), &value).await
+    let missing = ctx.part::<TextRecords>().missing(&domain.record_name(), &value).await?;
+    Ok(missing.map_or(Found::Record, Found::Other))
 }
 
 /// Looks up the record of a domain now.
@@ -204,7 +212,7 @@ pub async fn verify_by_operator(
         Some(domain) => domain.id,
         None => create(ctx, &scope, name.clone()).await?.id,
     };
-    ctx.change(&scope, async move |c| settle(c, id, None).await).await
+    ctx.change(&scope, async move |c| settle(c, id, Found::ByOperator).await).await
 }
 
 /// Applies the result of a look-up.
@@ -214,10 +222,16 @@ async fn settle(c: &Change<'_>, id: MailDomainId, found: Found) -> Result<MailDo
     if owner.is_some_and(|owner| owner.organization_id != c.organization()) {
         return lose(c, before).await;
     }
-    let looked = MailDomain { reason: found.clone(), checked_at: Some(c.now), ..before.clone() };
+    let (is_by_operator, reason) = match found {
+        Found::Record => (false, None),
+        Found::ByOperator => (true, None),
+        Found::Other(reason) => (before.is_by_operator, Some(reason)),
+    };
+    let counts = is_by_operator || reason.is_none();
+    let looked = MailDomain { is_by_operator, reason, checked_at: Some(c.now), ..before.clone() };
     let failing_since = before.failing_since.unwrap_or(c.now);
     let is_over = c.now.since(failing_since) >= GRACE;
-    let (state, action, message) = match (before.state, found.is_none()) {
+    let (state, action, message) = match (before.state, counts) {
         (S::Verified, true) => (S::Verified, None, None),
         (S::Pending | S::Failing | S::Lapsed | S::Lost, true) => {
             (S::Verified, Some("mail_domain.verified"), None)
@@ -272,8 +286,7 @@ async fn lose(c: &Change<'_>, before: MailDomain) -> Result<MailDomain, Error> {
     }
     sso_identities::delete_of_domain(c.t, c.scope, before.name.as_str()).await?;
     c.invalidate(Invalidate::Organization(c.organization()));
-    let message =
-        "Another organization has verified it. Its people can no longer use single sign-on here.";
+    let message = "Another organization has verified it. Its people can no longer use single sign-on here.";
     tell_owners(c, &format!("The domain {} was lost", before.name), message).await?;
     let after = MailDomain {
         state: S::Lost,

@@ -264,18 +264,32 @@ pub async fn end_one(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) ->
     }
 }
 
+/// Returns the memberships whose organizations may know of a session.
+async fn known_to(a: &AccountChange<'_>, session: &Session) -> Result<Vec<Membership>, Error> {
+    let mut all = a.memberships.to_vec();
+    if session.method == SignInMethod::Sso {
+        let granted = session_grants::organizations(a.t, session.id).await?;
+        all.retain(|membership| granted.contains(&membership.organization));
+    }
+    Ok(all)
+}
+
 /// Ends a session, if it belongs to the user of `own`.
 async fn end(ctx: &Ctx, own: &Session, id: SessionId, origin: Origin) -> Result<bool, Error> {
     let (by, whose, from) = (own.id, own.user_id, origin.clone());
     ctx.change_account(whose, &origin, async move |a| {
         // Another process may have ended the session while this one still caches it.
         a.invalidate(Invalidate::Session(id));
+        let Some(session) = sessions::get(a.t, id).await? else { return Ok(false) };
+        let known_to = known_to(a, &session).await?;
         if !sessions::delete(a.t, id, whose).await? {
             return Ok(false);
         }
         let Some(user) = users::get(a.t, whose).await? else { return Ok(true) };
         let scope = |membership: &Membership| own_scope(membership, &user, by, &from);
-        a.record_everywhere(scope, "session.ended", "session", id, None::<&SessionState>).await?;
+        a.among(&known_to)
+            .record_everywhere(scope, "session.ended", "session", id, None::<&SessionState>)
+            .await?;
         Ok(true)
     })
     .await
@@ -413,14 +427,15 @@ where
         a.invalidate(Invalidate::Session(kept.id));
         let second_factor = second_factor.or(kept.second_factor);
         let after = Session { confirmed_at: a.now, second_factor, ..kept.clone() };
-        a.record_everywhere(
-            scope,
-            "session.confirmed",
-            "session",
-            kept.id,
-            Some(&SessionState::from(&after)),
-        )
-        .await?;
+        a.among(&known_to(a, &kept).await?)
+            .record_everywhere(
+                scope,
+                "session.confirmed",
+                "session",
+                kept.id,
+                Some(&SessionState::from(&after)),
+            )
+            .await?;
         Ok(after.confirmed_until())
     })
     .await

@@ -8,7 +8,7 @@ use crate::row::Row;
 use crate::time::Time;
 
 crate::words! {
-    /// The proof of a domain.
+    /// The state of a domain.
     MailDomainState {
         /// Its record was never found.
         Pending = "pending",
@@ -36,13 +36,15 @@ pub struct MailDomain {
     pub organization_id: OrganizationId,
     pub name: DomainName,
     pub state: MailDomainState,
-    /// The connection by which people of the domain sign in.
+    /// The connection with which people of the domain sign in.
     pub connection_id: Option<SsoConnectionId>,
     /// What was found at the last look-up instead of the record.
     #[serde(skip)]
     pub reason: Option<String>,
     pub verified_at: Option<Time>,
     pub failing_since: Option<Time>,
+    /// The operator answers for it, and no record is needed.
+    pub is_by_operator: bool,
     #[serde(skip)]
     pub checked_at: Option<Time>,
     pub created_at: Time,
@@ -53,7 +55,7 @@ pub struct MailDomain {
 
 impl MailDomain {
     /// True while the organization may link and add people of the domain.
-    pub fn is_proved(&self) -> bool {
+    pub fn is_verified(&self) -> bool {
         matches!(self.state, MailDomainState::Verified | MailDomainState::Failing)
     }
 

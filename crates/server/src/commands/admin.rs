@@ -166,7 +166,10 @@ pub(crate) async fn run(command: Admin, config: &Config) -> Result<ExitCode> {
         Admin::ResetSecondFactor { email } => {
             let email = read::<Email>("email", &email)?;
             second_factors::reset_by_operator(&ctx, &email).await.map_err(plain)?;
-            say(format_args!("The second factors of {} are removed; their sessions have ended.", email.as_str()));
+            say(format_args!(
+                "The second factors of {} are removed; their sessions have ended.",
+                email.as_str()
+            ));
         }
         Admin::DisableSso { organization } => {
             let found = named_organization(&ctx, &organization).await?;

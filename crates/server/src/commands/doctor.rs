@@ -7,9 +7,13 @@ use anyhow::Result;
 use attestry_app::Ctx;
 use attestry_app::core::queue;
 use attestry_app::identity::{organizations, setup, sso};
+
+use attestry_domain::identity::sso::SsoConnection;
 use attestry_hosting::{Challenge, Failure};
 use attestry_storage::instance;
+use attestry_storage::organizations::OrganizationSummary;
 use attestry_storage::schema::MIGRATIONS;
+use futures_util::future::join_all;
 
 use super::say;
 use crate::config::{Config, Domains};
@@ -103,7 +107,22 @@ async fn mail(ctx: &Ctx) -> Finding {
     checked.map(|()| ctx.mailer.describe()).map_err(|error| format!("{error}. Check mail.smtp_url."))
 }
 
-/// Asks the identity provider of every enabled connection.
+/// Asks the identity provider of one connection.
+async fn examine(ctx: &Ctx, organization: &OrganizationSummary, connection: &SsoConnection) -> Finding {
+    let found = within(async {
+        let found = sso::examine(ctx, organization.id, connection.id).await;
+        let steps = found.map_err(|error| error.to_string())?.steps;
+        match steps.iter().find(|step| !step.is_ok) {
+            Some(step) => Err(format!("{}: {}", step.name, step.detail)),
+            None => Ok(String::new()),
+        }
+    });
+    found.await.map_err(|fault| {
+        format!("{}, {}: {}", organization.name, connection.name, fault.trim_end_matches('.'))
+    })
+}
+
+/// Asks the identity providers of all enabled connections.
 async fn single_sign_on(ctx: &Ctx) -> Finding {
     let wrong = |error: attestry_app::Error| error.to_string();
     let (mut checked, mut faults) = (0_usize, Vec::new());
@@ -111,14 +130,10 @@ async fn single_sign_on(ctx: &Ctx) -> Finding {
         if organization.deleted_at.is_some() {
             continue;
         }
-        for connection in sso::enabled(ctx, organization.id).await.map_err(wrong)? {
-            checked += 1;
-            let found = sso::examine(ctx, organization.id, connection.id).await.map_err(wrong)?;
-            let failed = found.steps.iter().find(|step| !step.is_ok);
-            faults.extend(failed.map(|step| {
-                format!("{}, {}: {}: {}", organization.name, connection.name, step.name, step.detail)
-            }));
-        }
+        let connections = sso::enabled(ctx, organization.id).await.map_err(wrong)?;
+        checked += connections.len();
+        let found = connections.iter().map(|connection| examine(ctx, &organization, connection));
+        faults.extend(join_all(found).await.into_iter().filter_map(Result::err));
         if sso::lacks_way_in(ctx, organization.id).await.map_err(wrong)? {
             faults.push(format!("{} requires single sign-on and has no exempt owner", organization.name));
         }
@@ -182,7 +197,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
         within(mail(&ctx))
     );
     if is_current {
-        report("sso", within(single_sign_on(&ctx)).await);
+        report("sso", single_sign_on(&ctx).await);
     }
     report("files", files);
     report("domains", domains);

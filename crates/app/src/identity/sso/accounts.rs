@@ -16,7 +16,7 @@ use attestry_storage::{
     users,
 };
 
-use super::flow::{Browser, Profile, Purpose, Refused, Authenticated};
+use super::flow::{Authenticated, Browser, Profile, Purpose, Refused};
 use crate::boxed;
 use crate::core::change::Change;
 use crate::core::context::Ctx;
@@ -72,7 +72,9 @@ pub(crate) async fn settle(
             return Err(gone());
         }
         let (person, identity) = match (purpose, &browser.session) {
-            (Purpose::Link, Some(session)) => link_own(c, &connection, &authenticated.profile, session).await?,
+            (Purpose::Link, Some(session)) => {
+                link_own(c, &connection, &authenticated.profile, session).await?
+            }
             _ => person_of(c, &connection, &authenticated.profile).await?,
         };
         let person = sync_roles(c, &connection, &authenticated.profile, person).await?;
@@ -315,6 +317,11 @@ async fn verify_address(c: &Change<'_>, person: Person) -> Result<Person, Error>
         return Ok(person);
     }
     users::lock(c.t, person.user.id).await?;
+    if !members::exempt_of_user(c.t, person.user.id).await?.is_empty() {
+        let cause =
+            "The address of this account was never verified, and the account is exempt from single sign-on.";
+        return Err(refuse("sso_exempt", cause));
+    }
     users::verify_and_drop_password(c.t, person.user.id, c.now).await?;
     second_factors::drop_all(c, &person.user).await?;
     sessions::delete_of_user(c.t, person.user.id, None).await?;
@@ -391,9 +398,14 @@ async fn sync_roles(
 
 /// Fails as the sign-in of a test would, and changes nothing.
 #[boxed]
-pub(crate) async fn rehearse(ctx: &Ctx, authenticated: Authenticated, browser: Browser) -> Result<(), Refused> {
+pub(crate) async fn rehearse(
+    ctx: &Ctx,
+    authenticated: Authenticated,
+    browser: Browser,
+) -> Result<(), Refused> {
     let Authenticated { connection, profile, .. } = authenticated;
-    let found = ctx.db.read(async move |t| sso_connections::find(t, connection).await).await.map_err(Error::from)?;
+    let found =
+        ctx.db.read(async move |t| sso_connections::find(t, connection).await).await.map_err(Error::from)?;
     let connection = found.ok_or_else(gone)?.connection;
     let scope = Scope::visitor(connection.organization_id, None, browser.origin);
     let rehearsed = ctx.rehearse(&scope, async move |c| {

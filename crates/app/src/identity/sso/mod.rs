@@ -348,8 +348,8 @@ pub async fn update(
                     .to_owned(),
             });
         }
-        let is_proved = after.connection.provider.as_ref().is_some_and(|facts| facts.is_client_known == Some(true));
-        if is_required && has_new_secret && !is_proved {
+        let is_known = after.connection.provider.as_ref().is_some_and(|facts| facts.is_client_known == Some(true));
+        if is_required && has_new_secret && !is_known {
             return Err(not_tested("The provider does not confirm this secret, and single sign-on is required."));
         }
         if before.connection.is_enabled && !after.connection.is_enabled {
