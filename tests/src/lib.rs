@@ -94,13 +94,14 @@ pub fn run_with_domains<P>(
     on_app(engine, http(), peers, body);
 }
 
-/// Runs a test on one engine with a name server for the mail domains.
+/// Runs a test on one engine with a name server for the mail domains and the portals' domains.
 pub fn run_with_name_server(engine: Engine, zones: &[&str], body: impl AsyncFnOnce(&TestApp, NameServer)) {
     let peers = async || {
         let server = NameServer::start(zones).await.expect("a name server");
         let own = settings();
         let oidc = attestry_oidc::Settings { dns_servers: vec![server.address()], ..own.oidc.clone() };
-        (Settings { oidc, ..own }, server)
+        let domains = domains(server.settings(TARGET));
+        (Settings { oidc, domains, ..own }, server)
     };
     on_app(engine, http(), peers, body);
 }

@@ -2,6 +2,7 @@
 //! company, honest unless it is told otherwise.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attestry_domain::Time;
@@ -17,7 +18,8 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, StatusCode, header};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::task::JoinHandle;
 
 pub const CLIENT: &str = "attestry";
 pub const SECRET: &str = "the client's secret";
@@ -61,6 +63,8 @@ struct State {
     /// The keys that are published.
     published: Vec<usize>,
     codes: HashMap<String, Code>,
+    /// The ids of further clients.
+    clients: Vec<String>,
     /// Changes the next token.
     craft: Option<Craft>,
     /// Changes the metadata.
@@ -72,6 +76,7 @@ struct State {
     token_requests: usize,
     is_down: bool,
     count: usize,
+    server: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 /// The provider; it ends with the test.
@@ -122,7 +127,8 @@ impl IdentityProvider {
             .route("/userinfo", get(userinfo))
             .fallback(any(async || StatusCode::NOT_FOUND))
             .with_state(own.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let server = tokio::spawn(async move { axum::serve(listener, router).await });
+        own.state().server = Some(server);
         own
     }
 
@@ -148,9 +154,29 @@ impl IdentityProvider {
         self.state().token_requests
     }
 
-    /// Stops or starts to answer.
+    /// Answers requests for the metadata with 503, or as usual again.
     pub fn set_down(&self, is_down: bool) {
         self.state().is_down = is_down;
+    }
+
+    /// Ends the server: connections are refused from now on. The returned socket reserves the port, so that no other
+    /// program gets it.
+    pub async fn stop(&self) -> TcpSocket {
+        let server = self.state().server.take().expect("a running server");
+        server.abort();
+        // The port is closed when the task has ended.
+        let _ = server.await;
+        let address: SocketAddr =
+            self.issuer.trim_start_matches("http://").parse().expect("the address of the issuer");
+        let port = TcpSocket::new_v4().expect("a socket");
+        port.set_reuseaddr(true).expect("an option");
+        port.bind(address).expect("its own port");
+        port
+    }
+
+    /// Registers another client with the same secret.
+    pub fn register(&self, client_id: &str) {
+        self.state().clients.push(client_id.to_owned());
     }
 
     /// Changes the next token.
@@ -274,7 +300,8 @@ async fn token(Shared(own): Shared<IdentityProvider>, headers: HeaderMap, body: 
     let form = fields(&body);
     let mut state = own.state();
     state.token_requests += 1;
-    if client_of(&headers) != Some((CLIENT.to_owned(), SECRET.to_owned())) {
+    let is_known = |id: &String| id == CLIENT || state.clients.contains(id);
+    if !client_of(&headers).is_some_and(|(id, secret)| is_known(&id) && secret == SECRET) {
         return refuse("invalid_client");
     }
     let Some(code) = form.get("code").and_then(|code| state.codes.remove(code)) else {

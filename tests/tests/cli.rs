@@ -6,9 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-use attestry_tests::Engine;
+use attestry_domain::clock::{Clock, SystemClock};
+use attestry_tests::authenticator::code_at;
 use attestry_tests::binary::{Server, bootstrap, command, run, succeed, wait_until};
 use attestry_tests::database::Database;
+use attestry_tests::provider::{CLIENT, IdentityProvider, SECRET};
+use attestry_tests::{Engine, PASSWORD};
+use reqwest::Response;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -545,6 +549,215 @@ fn bootstrap_another(data: &Path) {
         "--json",
     ];
     succeed(data, &words);
+}
+
+/// Signs in at a server with the password.
+async fn log_in(server: &Server, email: &str) -> Response {
+    let call = reqwest::Client::new().post(format!("{}/v1/auth/login", server.url));
+    call.json(&json!({"email": email, "password": PASSWORD})).send().await.expect("an answer")
+}
+
+/// The token of a sign-in that must succeed.
+async fn token_of(reply: Response) -> String {
+    assert_eq!(reply.status().as_u16(), 200);
+    let session: Value = reply.json().await.expect("JSON");
+    session["token"].as_str().expect("a token").to_owned()
+}
+
+/// Reads something of the organization as a session; returns the status and the body.
+async fn read_as(server: &Server, token: &str, organization: &str) -> (u16, Value) {
+    let call = reqwest::Client::new().get(format!("{}/v1/tasks", server.url)).bearer_auth(token);
+    let reply = call.header("x-organization-id", organization).send().await.expect("an answer");
+    (reply.status().as_u16(), reply.json().await.expect("JSON"))
+}
+
+/// Runs the doctor, which may ask providers on this machine; returns true if all is well, and the report.
+fn doctor(data: &Path) -> (bool, String) {
+    let mut command = command(data, &["doctor"]);
+    let output = command.env(PRIVATE_PROVIDERS, "true").output().expect("it runs");
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+const PRIVATE_PROVIDERS: &str = "ATTESTRY_IDENTITY_ALLOW_PRIVATE_NETWORKS";
+
+/// Requires single sign-on of the only organization, although nobody can use it.
+fn require_sso(data: &Path) {
+    let db = rusqlite::Connection::open(data.join("attestry.db")).expect("a database");
+    let sql = "INSERT INTO sign_in_policies (org_id, mfa, grace_days, sso, version) SELECT id, 'optional', 14, 'required', 1 FROM organizations";
+    assert_eq!(db.execute(sql, []).expect("required"), 1);
+}
+
+#[tokio::test]
+async fn disable_sso_lets_people_in_again() {
+    let data = folder();
+    let made = bootstrap(data.path(), &[]);
+    let (key, organization) = (made["apiKey"].as_str(), made["organizationId"].as_str());
+    let (key, organization) = (key.expect("a key"), organization.expect("an id"));
+    require_sso(data.path());
+    let (is_well, report) = doctor(data.path());
+    let fault = "FAIL  sso        Acme requires single sign-on and has no exempt owner";
+    assert!(!is_well && report.contains(fault), "{report}");
+    let server = Server::start(data.path(), &[]);
+    let token = token_of(log_in(&server, "ada@example.com").await).await;
+    let (status, problem) = read_as(&server, &token, organization).await;
+    assert_eq!((status, &problem["code"]), (403, &json!("reauthentication_required")));
+    assert_eq!(problem["reason"], "sso_required");
+    let disable = |of: &str| run(data.path(), &["admin", "disable-sso", "--organization", of]);
+    let unknown = disable("Gamma");
+    assert!(!unknown.status.success());
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("admin list"), "{unknown:?}");
+    assert_eq!(read_as(&server, &token, organization).await.0, 403);
+    let done = disable("acme");
+    assert!(done.status.success(), "{done:?}");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(said, "Acme no longer requires single sign-on; its owners are told.\n");
+    assert_eq!(read_as(&server, &token, organization).await.0, 200);
+    let again = String::from_utf8_lossy(&disable(organization).stdout).into_owned();
+    assert_eq!(again, "Acme did not require single sign-on.\n");
+    let log = get(&server, "/v1/audit-logs?action=sign_in_policy.updated", key).await;
+    assert_eq!(log["count"], 1);
+    // The server's worker sends the mail that the command enqueued.
+    let mail = data.path().join("mail");
+    wait_until(async || count_files(&mail) == 1).await;
+    assert!(server.stop());
+    let file = std::fs::read_dir(&mail).expect("a folder").next().expect("a file").expect("a file").path();
+    let text = std::fs::read_to_string(file).expect("text");
+    assert!(text.contains("Single sign-on is no longer required"), "{text}");
+    let (is_well, report) = doctor(data.path());
+    assert!(is_well && report.contains("ok    sso        not used\n"), "{report}");
+}
+
+#[tokio::test]
+async fn verify_domain_needs_no_record() {
+    let data = folder();
+    let made = bootstrap(data.path(), &[]);
+    let verify = |organization: &str, domain: &str| {
+        run(data.path(), &["admin", "verify-domain", "--organization", organization, "--domain", domain])
+    };
+    for _ in 0..2 {
+        let done = verify("Acme", "ACME.example");
+        assert!(done.status.success(), "{done:?}");
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert_eq!(said, "acme.example is a verified domain of Acme.\n");
+    }
+    bootstrap_another(data.path());
+    for (organization, domain, part) in [
+        ("Acme", "https://acme.example", "--domain"),
+        ("Acme", "localhost", "--domain"),
+        ("Gamma", "acme.example", "admin list"),
+        ("Second", "acme.example", "Another organization has verified this domain"),
+    ] {
+        let output = verify(organization, domain);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(part), "{organization} {domain}: {error}");
+    }
+    let server = Server::start(data.path(), &[]);
+    let key = made["apiKey"].as_str().expect("a key");
+    let domains = get(&server, "/v1/organization/domains", key).await;
+    let domain = &domains["data"][0];
+    assert_eq!((&domain["name"], &domain["state"]), (&json!("acme.example"), &json!("verified")));
+    assert_eq!(domains["data"][1], Value::Null);
+    let log = get(&server, "/v1/audit-logs?entityType=mail_domain&order=asc", key).await;
+    let actions: Vec<&str> = log["data"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .filter_map(|entry| entry["action"].as_str())
+        .collect();
+    assert_eq!(actions, ["mail_domain.added", "mail_domain.verified"]);
+    assert!(server.stop());
+}
+
+#[tokio::test]
+async fn reset_second_factor_asks_for_no_code_any_more() {
+    let data = folder();
+    bootstrap(data.path(), &[]);
+    let server = Server::start(data.path(), &[]);
+    let token = token_of(log_in(&server, "ada@example.com").await).await;
+    let client = reqwest::Client::new();
+    let call = |path: &str| client.post(format!("{}{path}", server.url)).bearer_auth(&token);
+    let started = call("/v1/auth/totp").send().await.expect("an answer");
+    assert_eq!(started.status().as_u16(), 201);
+    let started: Value = started.json().await.expect("JSON");
+    let code = code_at(started["secret"].as_str().expect("a secret"), SystemClock.now());
+    let active = call("/v1/auth/totp/activate").json(&json!({"code": code})).send().await;
+    assert_eq!(active.expect("an answer").status().as_u16(), 200);
+    let asked = log_in(&server, "ada@example.com").await;
+    assert_eq!(asked.status().as_u16(), 401);
+    let asked: Value = asked.json().await.expect("JSON");
+    assert_eq!(asked["code"], "second_factor_required");
+    let reset = |email: &str| run(data.path(), &["admin", "reset-second-factor", "--email", email]);
+    for (email, part) in
+        [("nobody@example.com", "there is no user with this e-mail address"), ("ada", "--email")]
+    {
+        let output = reset(email);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(part), "{email}: {error}");
+    }
+    let done = reset("ada@example.com");
+    assert!(done.status.success(), "{done:?}");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(said, "The second factors of ada@example.com are removed; their sessions have ended.\n");
+    let opened = log_in(&server, "ada@example.com").await;
+    assert_eq!(opened.status().as_u16(), 200);
+    let opened: Value = opened.json().await.expect("JSON");
+    assert_eq!(opened["secondFactor"], Value::Null);
+    // The server has forgotten the old session within seconds.
+    wait_until(async || {
+        let call = client.get(format!("{}/v1/auth/session", server.url)).bearer_auth(&token);
+        call.send().await.expect("an answer").status().as_u16() == 401
+    })
+    .await;
+    assert!(server.stop());
+}
+
+/// The provider runs in this process, so it needs a thread of its own while a command is awaited.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn doctor_asks_identity_providers() {
+    let data = folder();
+    let made = bootstrap(data.path(), &[]);
+    let (is_well, report) = doctor(data.path());
+    assert!(is_well && report.contains("ok    sso        not used\n"), "{report}");
+    let idp = IdentityProvider::start().await;
+    let mut serve = command(data.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    serve.env(PRIVATE_PROVIDERS, "true");
+    let server = Server::from(serve);
+    let add = async |name: &str, is_enabled: bool| {
+        let body = json!({
+            "name": name, "issuer": idp.issuer, "clientId": CLIENT, "clientSecret": SECRET, "isEnabled": is_enabled
+        });
+        let call = reqwest::Client::new().post(format!("{}/v1/organization/sso-connections", server.url));
+        let call = call.header("x-api-key", made["apiKey"].as_str().expect("a key")).json(&body);
+        assert_eq!(call.send().await.expect("an answer").status().as_u16(), 201);
+    };
+    add("Login", true).await;
+    add("Not in use", false).await;
+    assert!(server.stop());
+    let (is_well, report) = doctor(data.path());
+    assert!(is_well && report.contains("ok    sso        connections that work: 1\n"), "{report}");
+    let fault = |report: &str| {
+        let mut lines = report.lines();
+        lines.find_map(|line| line.strip_prefix("FAIL  sso        ").map(str::to_owned))
+    };
+    // It answers with an error.
+    idp.set_down(true);
+    let (is_well, report) = doctor(data.path());
+    let found = fault(&report).expect("a fault");
+    assert!(!is_well && found.starts_with("Acme, Login: discovery: ") && found.contains("503"), "{report}");
+    assert!(found.contains("attestry admin disable-sso"), "{report}");
+    // It does not answer at all.
+    let _port = idp.stop().await;
+    let (is_well, report) = doctor(data.path());
+    let found = fault(&report).expect("a fault");
+    assert!(
+        !is_well && found.starts_with("Acme, Login: discovery: 127.0.0.1 cannot be reached."),
+        "{report}"
+    );
+    // Without the setting it must not even be asked.
+    let plain = run(data.path(), &["doctor"]);
+    let report = String::from_utf8_lossy(&plain.stdout).into_owned();
+    let found = fault(&report).expect("a fault");
+    assert!(!plain.status.success() && found.contains("https://"), "{report}");
 }
 
 /// A worker alone runs the jobs that a command enqueued.

@@ -28,7 +28,7 @@ both! {
     a_server_that_stops_ends_its_streams,
 }
 
-const EVENTS: &str = "/v1/events";
+pub(crate) const EVENTS: &str = "/v1/events";
 
 /// A client's parser of an event stream.
 #[derive(Default)]
@@ -39,7 +39,7 @@ struct Parser {
 }
 
 #[derive(Debug, PartialEq)]
-struct Event {
+pub(crate) struct Event {
     id: i64,
     action: String,
     data: Value,
@@ -71,13 +71,14 @@ impl Parser {
     }
 }
 
-struct Stream {
+/// A client of an event stream.
+pub(crate) struct Stream {
     body: Body,
     parser: Parser,
 }
 
 impl Stream {
-    async fn open(call: Call<'_>) -> Self {
+    pub(crate) async fn open(call: Call<'_>) -> Self {
         let response = call.begin().await;
         assert_eq!(response.status(), 200);
         let mut stream = Self { body: response.into_body(), parser: Parser::default() };
@@ -96,7 +97,8 @@ impl Stream {
         true
     }
 
-    async fn next(&mut self) -> Option<Event> {
+    /// Returns the next event; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.parser.next() {
                 return Some(event);

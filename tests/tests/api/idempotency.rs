@@ -9,6 +9,8 @@ use attestry_domain::identity::api_keys::{NewApiKey, Scopes};
 use attestry_tests::{TestApp, both};
 use serde_json::{Value, json};
 
+use crate::sso::{self, ada};
+
 both! {
     the_same_key_and_body_act_once,
     the_header_is_no_way_around_a_check,
@@ -19,6 +21,7 @@ both! {
     at_once_only_one_runs,
     after_a_crash_a_repetition_learns_that_it_was_done,
     whoever_lost_a_claim_changes_nothing,
+    starts_of_single_sign_on_are_not_replayed,
 }
 
 async fn the_same_key_and_body_act_once(app: &TestApp) {
@@ -213,4 +216,40 @@ async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
     create(&slow).await.expect_err("still not");
     idempotency::release(&app.ctx, &slow).await.expect("nothing of its own");
     assert_eq!(app.entries(&app.home).await, entries + 1);
+}
+
+async fn starts_of_single_sign_on_are_not_replayed(app: &TestApp) {
+    let on = sso::set_up(app).await;
+    let test = format!("/v1/organization/sso-connections/{}/test", on.connection);
+    for (path, body) in [(on.path("start-ticket"), Some(json!({"purpose": "confirm"}))), (test, None)] {
+        let start = async || {
+            let call = app.call("POST", &path).session(&on.owner, &on.organization);
+            let call = call.header("idempotency-key", "k");
+            let call = if let Some(body) = &body { call.json(body) } else { call };
+            let reply = call.send().await;
+            assert_eq!(reply.header("idempotency-replayed"), None, "{path}");
+            reply.expect(200)["startUrl"].as_str().expect("an address").to_owned()
+        };
+        let (first, second) = (start().await, start().await);
+        assert_ne!(first, second, "{path}");
+        // Each of them works.
+        for start in [first, second] {
+            let back = on.round(&on.owner, &start, ada("eve@acme.example")).await;
+            assert!(!back.location().contains("sso_expired"), "{path}: {}", back.location());
+        }
+    }
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    let back = on.come_back(&back, &browser, Some(&on.owner)).await;
+    let ticket = back.location().strip_prefix("/sign-in?switch=").expect("a ticket").to_owned();
+    let cookies = format!("attestry_sso={browser}");
+    let switch = async || {
+        let call = app.call("POST", "/v1/auth/sso/switch").header("cookie", &cookies);
+        call.header("idempotency-key", "k").json(&json!({"ticket": ticket})).send().await
+    };
+    switch().await.expect(200);
+    let again = switch().await;
+    again.problem(410, "ceremony_expired");
+    assert_eq!(again.header("idempotency-replayed"), None);
+    app.mails().await;
 }

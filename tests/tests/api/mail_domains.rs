@@ -5,8 +5,11 @@ use std::time::Duration;
 use attestry_app::identity::mail_domains;
 use attestry_domain::id::{MailDomainId, OrganizationId};
 use attestry_hosting::testing::NameServer;
-use attestry_tests::{Engine, Reply, Tenant, TestApp, id, run_with_name_server};
+use attestry_mail::Message;
+use attestry_tests::{Engine, Reply, TARGET, Tenant, TestApp, id, run_with_name_server};
 use serde_json::{Value, json};
+
+use crate::sso::{self, IDENTITIES, USERS, ada, count};
 
 macro_rules! with_name_server {
     ($($name:ident),* $(,)?) => {
@@ -31,11 +34,15 @@ with_name_server! {
     a_record_that_vanishes_is_missed_after_a_while,
     another_organization_takes_a_lapsed_domain,
     a_cname_proves_nothing,
+    record_of_the_portal_verifies_no_mail_domain,
+    lapsed_domain_links_nobody,
+    identities_end_with_a_lost_domain,
+    daily_check_notices_a_lost_domain,
     a_name_server_that_is_silent_changes_nothing,
 }
 
 fn run(engine: Engine, body: impl AsyncFnOnce(&TestApp, NameServer)) {
-    run_with_name_server(engine, &["acme.example"], body);
+    run_with_name_server(engine, &["acme.example", "example.com"], body);
 }
 
 const PATH: &str = "/v1/organization/domains";
@@ -172,6 +179,138 @@ async fn a_cname_proves_nothing(app: &TestApp, dns: NameServer) {
     dns.set("acme.example", &zone).await.expect("set");
     assert_eq!(verify(app, &app.home, &domain).await.expect(200)["state"], "pending");
     app.work().await;
+}
+
+async fn record_of_the_portal_verifies_no_mail_domain(app: &TestApp, dns: NameServer) {
+    dns.set("example.com", "compliance A 192.0.2.1\n").await.expect("set");
+    let home = &app.home;
+    let domain = add(app, home, "trust.acme.example").await;
+    let own = domain["record"]["value"].as_str().expect("a value");
+    let status =
+        async || app.get("/v1/trust-portal/domain/status?domain=trust.acme.example").send().await.expect(200);
+    let asked = status().await;
+    let records = asked["verification"].as_array().expect("records");
+    let challenge = records.iter().find(|one| one["type"] == "TXT").expect("a record");
+    assert_eq!(challenge["domain"], "_attestry-challenge.trust.acme.example");
+    let portals = challenge["value"].as_str().expect("a value");
+    let way = format!("trust CNAME {TARGET}.\n");
+    let missing = "No TXT record is found at _attestry-identity.trust.acme.example.";
+    for (zone, reason) in [
+        (format!("{way}_attestry-challenge.trust TXT \"{portals}\"\n"), missing),
+        (format!("{way}_attestry-challenge.trust TXT \"{own}\"\n"), missing),
+        (format!("{way}_attestry-identity.trust TXT \"{portals}\"\n"), portals),
+        (
+            format!(
+                "{way}_attestry-challenge.trust TXT \"{own}\"\n_attestry-identity.trust CNAME _attestry-challenge.trust\n"
+            ),
+            missing,
+        ),
+    ] {
+        dns.set("acme.example", &zone).await.expect("set");
+        let found = verify(app, home, &domain).await.expect(200);
+        assert_eq!(found["state"], "pending", "{zone}");
+        assert!(found["reason"].as_str().is_some_and(|text| text.contains(reason)), "{zone}: {found}");
+    }
+    // The record of the mail domain verifies no portal.
+    let zone =
+        format!("{way}_attestry-challenge.trust TXT \"{own}\"\n_attestry-identity.trust TXT \"{own}\"\n");
+    dns.set("acme.example", &zone).await.expect("set");
+    assert_eq!(status().await["verified"], false);
+    assert_eq!(verify(app, home, &domain).await.expect(200)["state"], "verified");
+    app.mails().await;
+}
+
+/// The only mail domain of the home organization.
+async fn only_domain(app: &TestApp) -> Value {
+    let all = app.get(PATH).send().await.expect(200);
+    let [domain] = all["data"].as_array().expect("domains").as_slice() else { panic!("not one: {all}") };
+    domain.clone()
+}
+
+/// Lets a domain lapse, whose record is missing.
+async fn lapse(app: &TestApp, domain: &Value) {
+    check(app, &app.home, domain).await;
+    assert_eq!(state(app, &app.home, domain).await, "failing");
+    app.clock.advance(Duration::from_hours(14 * 24));
+    check(app, &app.home, domain).await;
+    assert_eq!(state(app, &app.home, domain).await, "lapsed");
+}
+
+async fn lapsed_domain_links_nobody(app: &TestApp, _dns: NameServer) {
+    let on = sso::set_up(app).await;
+    let domain = only_domain(app).await;
+    app.member(&app.home, "carol@acme.example", "admin").await;
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    let offered = async || {
+        let call = app.call("POST", "/v1/auth/sign-in-methods").json(&json!({"email": "x@acme.example"}));
+        call.send().await.expect(200)["sso"].clone()
+    };
+    check(app, &app.home, &domain).await;
+    assert_eq!(state(app, &app.home, &domain).await, "failing");
+    // It still counts.
+    on.sign_in(ada("bob@acme.example")).await.opened();
+    assert_ne!(offered().await, Value::Null);
+    lapse(app, &domain).await;
+    let (users, identities) = (count(app, USERS).await, count(app, IDENTITIES).await);
+    // Neither a stranger is added, nor a member linked.
+    for email in ["dora@acme.example", "carol@acme.example"] {
+        on.sign_in(ada(email)).await.refused("sso_domain_not_verified");
+    }
+    assert_eq!((count(app, USERS).await, count(app, IDENTITIES).await), (users, identities));
+    assert_eq!(offered().await, Value::Null);
+    // Who is linked still signs in.
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    on.people(&eve).await.expect(200);
+    app.mails().await;
+}
+
+/// Gives the domain of the home organization to another one, after it lapsed.
+async fn take_over(app: &TestApp, dns: &NameServer, domain: &Value) {
+    let other = app.tenant("Other", "bob@other.example").await;
+    let theirs = add(app, &other, "acme.example").await;
+    dns.set("acme.example", &record(&theirs)).await.expect("set");
+    lapse(app, domain).await;
+    assert_eq!(verify(app, &other, &theirs).await.expect(200)["state"], "verified");
+    app.mails().await;
+}
+
+async fn identities_end_with_a_lost_domain(app: &TestApp, dns: NameServer) {
+    let on = sso::set_up(app).await;
+    let domain = only_domain(app).await;
+    // An identity with an address of another domain, which its user linked.
+    let start = on.ticket(&on.owner, "link").await.expect(200);
+    let start = start["startUrl"].as_str().expect("an address");
+    on.round(&on.owner, start, ada("ada@example.com")).await;
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    take_over(app, &dns, &domain).await;
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    on.people(&eve).await.expect(200);
+    assert_eq!(count(app, IDENTITIES).await, 2);
+    app.mails().await;
+    check(app, &app.home, &domain).await;
+    assert_eq!(state(app, &app.home, &domain).await, "lost");
+    let mails = app.mails().await;
+    let is_told = |mail: &Message| {
+        mail.to_address == app.home.email && mail.subject == "The domain acme.example was lost"
+    };
+    assert!(mails.iter().any(is_told), "{mails:?}");
+    assert_eq!(count(app, IDENTITIES).await, 1);
+    on.people(&eve).await.problem(403, "not_a_member");
+    on.sign_in(ada("eve@acme.example")).await.refused("sso_domain_not_verified");
+    on.sign_in(ada("ada@example.com")).await.opened();
+    app.mails().await;
+}
+
+/// Nobody has to look at a domain for its loss to be noticed.
+async fn daily_check_notices_a_lost_domain(app: &TestApp, dns: NameServer) {
+    let on = sso::set_up(app).await;
+    let domain = only_domain(app).await;
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    take_over(app, &dns, &domain).await;
+    app.housekeeping().await;
+    assert_eq!(state(app, &app.home, &domain).await, "lost");
+    assert_eq!(count(app, IDENTITIES).await, 0);
+    app.mails().await;
 }
 
 async fn a_name_server_that_is_silent_changes_nothing(app: &TestApp, dns: NameServer) {

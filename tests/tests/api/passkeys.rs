@@ -3,16 +3,21 @@
 use std::time::Duration;
 
 use attestry_domain::hash::sha256;
+use attestry_domain::id::UserId;
 use attestry_tests::authenticator::Authenticator;
 use attestry_tests::{Call, PASSWORD, Tenant, TestApp, both, id};
 use serde_json::{Value, json};
 
 both! {
     a_passkey_signs_in,
+    user_handle_says_nothing_of_the_account,
     crooked_registrations_are_refused,
     crooked_answers_are_refused,
+    answer_with_the_handle_of_another_account_is_refused,
+    answer_of_a_foreign_frame_is_refused,
     each_changed_byte_is_refused,
     tickets_hold_once_and_for_their_purpose,
+    confirmation_ticket_holds_for_its_session,
     a_counter_that_goes_back_is_refused,
     a_passkey_belongs_to_one_account,
     a_passkey_confirms_its_session,
@@ -107,13 +112,39 @@ async fn a_passkey_signs_in(app: &TestApp) {
     assert_ne!(security["passkeys"][0]["lastUsedAt"], Value::Null);
     let log = app.get("/v1/audit-logs?action=passkey.added").send().await.expect(200);
     assert_eq!(log["count"], 1);
-    // The authenticator knows the account by a random id.
-    assert!(!app.home.user.contains(&String::from_utf8_lossy(&laptop.user_handle).into_owned()));
+}
+
+/// The authenticator knows the account by a random id, the same one for all its passkeys.
+async fn user_handle_says_nothing_of_the_account(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let (mut laptop, mut phone, mut other) = (authenticator(1), authenticator(2), authenticator(3));
+    add(app, &app.home, &token, &mut laptop).await;
+    add(app, &app.home, &token, &mut phone).await;
+    assert_eq!(laptop.user_handle, phone.user_handle);
+    app.member(&app.home, "bob@example.com", "admin").await;
+    let bob = app.sign_in("bob@example.com").await;
+    add(app, &app.home, &bob, &mut other).await;
+    assert_ne!(laptop.user_handle, other.user_handle);
+    let user = UserId::read(&app.home.user).expect("an id");
+    for known in [
+        user.as_u128().to_be_bytes().to_vec(),
+        user.as_u128().to_le_bytes().to_vec(),
+        app.home.user.clone().into_bytes(),
+        app.home.email.clone().into_bytes(),
+        sha256(app.home.user.as_bytes())[..16].to_vec(),
+        sha256(app.home.email.as_bytes())[..16].to_vec(),
+    ] {
+        assert_ne!(laptop.user_handle, known);
+    }
+    assert_eq!(laptop.user_handle.len(), 16);
+    // It does not begin with a time, as ids do: accounts of the same day would look alike.
+    assert_ne!(laptop.user_handle[..4], user.as_u128().to_be_bytes()[..4]);
+    app.work().await;
 }
 
 async fn crooked_registrations_are_refused(app: &TestApp) {
     let token = app.sign_in(&app.home.email).await;
-    let tricks: [(&str, Trick); 7] = [
+    let tricks: [(&str, Trick); 8] = [
         ("wrong origin", |one| one.origin = "https://evil.example.com"),
         ("subdomain", |one| one.origin = "https://a.compliance.example.com"),
         ("plain http", |one| one.origin = "http://compliance.example.com"),
@@ -121,6 +152,7 @@ async fn crooked_registrations_are_refused(app: &TestApp) {
         ("no user", |one| one.flags = 0b100),
         ("not verified", |one| one.flags = 0b001),
         ("synced though not eligible", |one| one.flags = 0b1_0101),
+        ("in a frame of another site", |one| one.cross_origin = true),
     ];
     for (name, trick) in tricks {
         let mut crooked = authenticator(1);
@@ -156,7 +188,7 @@ async fn crooked_answers_are_refused(app: &TestApp) {
         ("no user", |one| one.flags = 0b100),
         ("not verified", |one| one.flags = 0b001),
         ("synced though not eligible", |one| one.flags = 0b1_0101),
-        ("another account", |one| one.user_handle = vec![7; 16]),
+        ("unknown account", |one| one.user_handle = vec![7; 16]),
         ("another key", |one| one.credential_id = vec![7; 32]),
     ];
     for (name, trick) in tricks {
@@ -180,6 +212,50 @@ async fn crooked_answers_are_refused(app: &TestApp) {
     let mut body = answer(app, &mut laptop).await;
     body["ticket"] = answer(app, &mut laptop).await["ticket"].clone();
     sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.expect(200);
+    app.work().await;
+}
+
+async fn answer_with_the_handle_of_another_account_is_refused(app: &TestApp) {
+    let ada = app.sign_in(&app.home.email).await;
+    app.member(&app.home, "bob@example.com", "admin").await;
+    let bob = app.sign_in("bob@example.com").await;
+    let (mut laptop, mut phone) = (authenticator(1), authenticator(2));
+    add(app, &app.home, &ada, &mut laptop).await;
+    add(app, &app.home, &bob, &mut phone).await;
+    std::mem::swap(&mut laptop.user_handle, &mut phone.user_handle);
+    for crooked in [&mut laptop, &mut phone] {
+        let body = answer(app, crooked).await;
+        let reply = sign_in(app, &body).send().await;
+        reply.problem(401, "invalid_credentials");
+        assert_eq!(reply.header("set-cookie"), None);
+    }
+    for (token, crooked) in [(&ada, &mut laptop), (&bob, &mut phone)] {
+        let body = confirmation(app, &app.home, token, crooked).await;
+        let confirm = session(app, token, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+        confirm.send().await.problem(400, "validation_failed");
+    }
+    std::mem::swap(&mut laptop.user_handle, &mut phone.user_handle);
+    for (email, right) in [(app.home.email.as_str(), &mut laptop), ("bob@example.com", &mut phone)] {
+        let body = answer(app, right).await;
+        assert_eq!(sign_in(app, &body).send().await.expect(200)["user"]["email"], email);
+    }
+    app.work().await;
+}
+
+/// A page of another site that has the sign-in page in a frame gets no sign-in and no confirmation.
+async fn answer_of_a_foreign_frame_is_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    laptop.cross_origin = true;
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+    let body = confirmation(app, &app.home, &token, &mut laptop).await;
+    let confirm = session(app, &token, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+    confirm.send().await.problem(400, "validation_failed");
+    laptop.cross_origin = false;
     let body = answer(app, &mut laptop).await;
     sign_in(app, &body).send().await.expect(200);
     app.work().await;
@@ -236,6 +312,26 @@ async fn tickets_hold_once_and_for_their_purpose(app: &TestApp) {
     confirm(&body, &token).send().await.problem(410, "ceremony_expired");
     app.work().await;
     app.housekeeping().await;
+}
+
+async fn confirmation_ticket_holds_for_its_session(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    let (one, two) = (app.sign_in(&app.home.email).await, app.sign_in(&app.home.email).await);
+    app.clock.advance(Duration::from_mins(11));
+    let body = confirmation(app, &app.home, &one, &mut laptop).await;
+    let confirm =
+        |token: &str| session(app, token, &app.home, "/v1/auth/passkeys/confirm").json(&body).send();
+    confirm(&two).await.problem(410, "ceremony_expired");
+    let is_confirmed = async |token: &str| {
+        let call = app.call("GET", "/v1/auth/confirm").session(token, &app.home.organization);
+        call.send().await.expect(200)["isConfirmed"].clone()
+    };
+    assert_eq!(is_confirmed(&two).await, false);
+    confirm(&one).await.expect(200);
+    assert_eq!((is_confirmed(&one).await, is_confirmed(&two).await), (json!(true), json!(false)));
+    app.work().await;
 }
 
 async fn a_counter_that_goes_back_is_refused(app: &TestApp) {

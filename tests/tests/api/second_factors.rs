@@ -12,6 +12,7 @@ both! {
     a_code_signs_in_once,
     a_code_in_the_first_request_signs_in,
     a_recovery_code_signs_in_once,
+    recovery_code_confirms_nothing,
     old_recovery_codes_end_with_new_ones,
     guessing_codes_is_stopped,
     a_challenge_holds_for_its_sign_in_only,
@@ -155,6 +156,43 @@ async fn a_recovery_code_signs_in_once(app: &TestApp) {
     assert!(mail.text.contains("9 unused codes are left"), "{}", mail.text);
     second(app, &asked, &code).send().await.problem(401, "invalid_second_factor");
     assert_eq!(security(app, &ada.token).await["recoveryCodes"]["left"], 9);
+}
+
+async fn recovery_code_confirms_nothing(app: &TestApp) {
+    let ada = enrol(app, &app.home, &app.home.email).await;
+    let recovered = async |number: usize| {
+        let asked = challenge(app, &app.home.email).await;
+        let opened = second(app, &asked, &ada.recovery_codes[number]).send().await.expect(200);
+        app.mails().await;
+        opened["token"].as_str().expect("a token").to_owned()
+    };
+    let call =
+        |token: &str, method: &str, path: &str| app.call(method, path).session(token, &app.home.organization);
+    let confirmation = async |token: &str| call(token, "GET", "/v1/auth/confirm").send().await.expect(200);
+    let policy = async |token: &str| {
+        let call = call(token, "PATCH", "/v1/organization/sign-in-policy");
+        call.json(&json!({"maxHours": 24})).send().await
+    };
+    let token = recovered(0).await;
+    let found = confirmation(&token).await;
+    assert_eq!((&found["isConfirmed"], &found["confirmedUntil"]), (&json!(false), &Value::Null));
+    assert_eq!(found["isAccountConfirmed"], true);
+    policy(&token).await.problem(403, "confirmation_required");
+    // A code of the app confirms the same session.
+    let body = json!({"password": PASSWORD, "code": ada.next_code(app)});
+    call(&token, "POST", "/v1/auth/confirm").json(&body).send().await.expect(200);
+    assert_eq!(confirmation(&token).await["isConfirmed"], true);
+    policy(&token).await.expect(200);
+    // It is enough to replace what was lost, for ten minutes.
+    let token = recovered(1).await;
+    assert_eq!(confirmation(&token).await["isConfirmed"], false);
+    app.clock.advance(Duration::from_mins(10));
+    assert_eq!(confirmation(&token).await["isAccountConfirmed"], false);
+    call(&token, "DELETE", "/v1/auth/totp").send().await.problem(403, "confirmation_required");
+    let token = recovered(2).await;
+    call(&token, "DELETE", "/v1/auth/totp").send().await.expect(200);
+    assert_eq!(confirmation(&token).await["isConfirmed"], false);
+    app.mails().await;
 }
 
 async fn old_recovery_codes_end_with_new_ones(app: &TestApp) {

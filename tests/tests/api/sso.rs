@@ -12,35 +12,49 @@ use attestry_tests::certified::CertifiedProvider;
 use attestry_tests::provider::{CLIENT, Draft, IdentityProvider, SECRET};
 use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, id, merged};
 use aws_lc_rs::hmac;
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::events::{EVENTS, Stream};
 use crate::passkeys;
 use crate::second_factors::enrol;
 
 both! {
     a_person_of_a_verified_domain_joins_and_comes_back,
     crooked_tokens_are_refused,
+    jwk_in_the_header_is_ignored,
     crooked_answers_are_refused,
+    code_is_accepted_once,
+    state_of_another_connection_is_refused,
     keys_are_fetched_again_when_they_change,
     a_provider_that_is_down_is_told_apart,
+    provider_without_a_server_is_unavailable,
     redirects_stay_on_this_server,
     accounts_are_linked_by_proved_addresses_only,
+    exempt_owner_is_not_linked,
     members_are_linked_and_invited_people_join,
     an_account_that_nobody_proved_loses_its_password,
     groups_give_roles,
     a_session_counts_in_its_organization_only,
     another_person_is_not_replaced_without_a_click,
     a_fresh_sign_in_confirms,
+    confirmation_needs_the_time_of_authentication,
+    confirmation_by_sso_counts_in_its_organization,
     an_identity_is_linked_and_removed_by_its_user,
     the_provider_signs_out,
+    logout_token_ends_event_streams,
     signing_out_leads_to_the_provider,
     connections_are_checked_when_they_are_saved,
+    changed_client_must_be_tested_again,
     owners_set_connections_and_others_read_them,
     a_test_shows_claims_and_signs_nobody_in,
+    a_test_rehearses_the_sign_in,
     required_single_sign_on_needs_a_way_back,
     required_single_sign_on_shuts_out_passwords,
+    exempt_owner_gets_in_without_the_provider,
     any_order_of_switches_leaves_a_way_in,
     a_rotated_key_keeps_client_secrets,
     methods_depend_on_the_domain_alone,
@@ -49,38 +63,38 @@ both! {
 }
 
 /// An organization with a verified domain and an enabled connection.
-struct SignOn<'a> {
+pub(crate) struct SignOn<'a> {
     app: &'a TestApp,
-    idp: IdentityProvider,
-    organization: String,
+    pub(crate) idp: IdentityProvider,
+    pub(crate) organization: String,
     /// The owner's session.
-    owner: String,
-    connection: String,
+    pub(crate) owner: String,
+    pub(crate) connection: String,
 }
 
 /// A browser that comes back from the provider.
-struct Back {
+pub(crate) struct Back {
     reply: Reply,
     /// The session that was opened.
     session: Option<String>,
 }
 
 impl Back {
-    fn location(&self) -> &str {
+    pub(crate) fn location(&self) -> &str {
         assert_eq!(self.reply.status, 303, "{}", self.reply.text());
         self.reply.header("location").expect("a location")
     }
 
     /// Checks that the sign-in was refused with this code, and opened no session.
     #[track_caller]
-    fn refused(&self, code: &str) {
+    pub(crate) fn refused(&self, code: &str) {
         let location = self.location();
         assert!(location.starts_with(&format!("/sign-in?error={code}&reference=")), "{code}: {location}");
         assert_eq!(self.session, None, "{code}");
     }
 
     #[track_caller]
-    fn opened(&self) -> String {
+    pub(crate) fn opened(&self) -> String {
         assert!(
             self.location().starts_with('/') && !self.location().starts_with("/sign-in"),
             "{}",
@@ -97,6 +111,25 @@ fn cookie(reply: &Reply, name: &str) -> Option<String> {
     own.next().map(|text| text.split(';').next().unwrap_or_default().to_owned())
 }
 
+/// The value of a parameter, which must be in the query of an address once.
+#[track_caller]
+fn parameter(address: &str, name: &str) -> String {
+    let url = reqwest::Url::parse(address).expect("an address");
+    let values: Vec<String> =
+        url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned()).collect();
+    let [value] = values.as_slice() else { panic!("{} values of {name}: {address}", values.len()) };
+    value.clone()
+}
+
+/// Counts the accounts, those of invited people included.
+pub(crate) const USERS: &str = "SELECT COUNT(*) FROM users";
+pub(crate) const IDENTITIES: &str = "SELECT COUNT(*) FROM sso_identities";
+
+pub(crate) async fn count(app: &TestApp, sql: &'static str) -> i64 {
+    let found = app.ctx.db.read(async move |t| t.one(sql, &[], |row| row.int(0)).await).await;
+    found.expect("a count")
+}
+
 fn organization_id(text: &str) -> OrganizationId {
     OrganizationId::read(text).expect("an id")
 }
@@ -106,7 +139,7 @@ async fn verify(app: &TestApp, organization: &str, domain: &str) {
     mail_domains::verify_by_operator(&app.ctx, organization_id(organization), &name).await.expect("verified");
 }
 
-async fn set_up(app: &TestApp) -> SignOn<'_> {
+pub(crate) async fn set_up(app: &TestApp) -> SignOn<'_> {
     set_up_with(app, &app.home, json!({})).await
 }
 
@@ -127,7 +160,8 @@ async fn set_up_with<'a>(app: &'a TestApp, tenant: &Tenant, fields: Value) -> Si
     SignOn { app, idp, organization: tenant.organization.clone(), owner, connection: id(&made).to_owned() }
 }
 
-fn ada(email: &str) -> Value {
+/// The claims of a person with this address.
+pub(crate) fn ada(email: &str) -> Value {
     json!({"sub": format!("sub of {email}"), "email": email, "name": "Ada"})
 }
 
@@ -158,12 +192,12 @@ pub(crate) async fn sign_in(
 }
 
 impl SignOn<'_> {
-    fn path(&self, step: &str) -> String {
+    pub(crate) fn path(&self, step: &str) -> String {
         format!("/v1/auth/sso/{}/{step}", self.connection)
     }
 
     /// Calls as the owner.
-    async fn own(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
+    pub(crate) async fn own(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
         let call = self.app.call(method, path).session(&self.owner, &self.organization);
         match body {
             Some(body) => call.json(&body).send().await,
@@ -180,7 +214,7 @@ impl SignOn<'_> {
     }
 
     /// Starts; returns the address at the provider and the cookie of the browser.
-    async fn start(&self, query: &str) -> (String, String) {
+    pub(crate) async fn start(&self, query: &str) -> (String, String) {
         let reply = self.app.call("GET", &format!("{}{query}", self.path("start"))).send().await;
         assert_eq!(reply.status, 303, "{}", reply.text());
         (
@@ -189,7 +223,7 @@ impl SignOn<'_> {
         )
     }
 
-    async fn come_back(&self, path: &str, browser: &str, session: Option<&str>) -> Back {
+    pub(crate) async fn come_back(&self, path: &str, browser: &str, session: Option<&str>) -> Back {
         let mut cookies = format!("attestry_sso={browser}");
         if let Some(session) = session {
             cookies = format!("{cookies}; attestry_session={session}");
@@ -199,18 +233,19 @@ impl SignOn<'_> {
     }
 
     /// Signs a person in, and lets the browser come back.
-    async fn sign_in(&self, claims: Value) -> Back {
+    pub(crate) async fn sign_in(&self, claims: Value) -> Back {
         let (location, browser) = self.start("").await;
         let back = self.idp.authorize(&location, claims, self.app.ctx.now());
         self.come_back(&back, &browser, None).await
     }
 
-    async fn people(&self, token: &str) -> Reply {
+    /// A request that any member may send.
+    pub(crate) async fn people(&self, token: &str) -> Reply {
         self.app.call("GET", "/v1/tasks").session(token, &self.organization).send().await
     }
 
     /// The round trip of a signed-in user.
-    async fn round(&self, token: &str, start: &str, claims: Value) -> Back {
+    pub(crate) async fn round(&self, token: &str, start: &str, claims: Value) -> Back {
         let path = start.split_once("/v1/").map(|(_, path)| format!("/v1/{path}")).expect("a path");
         let cookies = format!("attestry_session={token}");
         let reply = self.app.call("GET", &path).header("cookie", &cookies).send().await;
@@ -224,7 +259,7 @@ impl SignOn<'_> {
         self.come_back(&back, &browser, Some(token)).await
     }
 
-    async fn ticket(&self, token: &str, purpose: &str) -> Reply {
+    pub(crate) async fn ticket(&self, token: &str, purpose: &str) -> Reply {
         let call = self.app.call("POST", &self.path("start-ticket")).session(token, &self.organization);
         call.json(&json!({"purpose": purpose, "next": "/policies"})).send().await
     }
@@ -282,57 +317,66 @@ async fn a_person_of_a_verified_domain_joins_and_comes_back(app: &TestApp) {
     app.work().await;
 }
 
+/// The name of an attack, a phrase of the reason for which it is refused, and what it changes.
 type Attack = (&'static str, &'static str, fn(&mut Draft));
 
 const ATTACKS: &[Attack] = &[
-    ("alg_none", "sso_token_invalid", |token| {
+    ("alg_none", "No signature found", |token| {
         let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"none"}"#);
         let claims = URL_SAFE_NO_PAD.encode(Value::Object(token.claims.clone()).to_string());
         token.text = Some(format!("{header}.{claims}."));
     }),
-    ("key_of_another_type", "sso_token_invalid", |token| {
+    ("key_of_another_type", "a key that the provider does not publish", |token| {
         token.header.insert("alg".to_owned(), json!("RS256"));
     }),
-    ("unknown_kid_after_refetch", "sso_token_invalid", |token| {
+    ("unknown_kid_after_refetch", "a key that the provider does not publish", |token| {
         token.header.insert("kid".to_owned(), json!("nobody's"));
     }),
-    ("crit_header", "sso_token_invalid", |token| {
+    ("crit_header", "critical JWT header fields", |token| {
         token.header.insert("crit".to_owned(), json!(["exp"]));
     }),
-    ("wrong_issuer", "sso_token_invalid", |token| token.set("iss", json!("https://evil.example"))),
-    ("issuer_with_another_slash", "sso_token_invalid", |token| {
+    ("wrong_issuer", "Invalid issuer: expected", |token| token.set("iss", json!("https://evil.example"))),
+    ("issuer_with_another_slash", "Invalid issuer: expected", |token| {
         let issuer = format!("{}/", token.claims["iss"].as_str().expect("an issuer"));
         token.set("iss", json!(issuer));
     }),
-    ("wrong_audience", "sso_token_invalid", |token| token.set("aud", json!("another"))),
-    ("second_audience", "sso_token_invalid", |token| token.set("aud", json!([CLIENT, "another"]))),
-    ("wrong_azp", "sso_token_invalid", |token| token.set("azp", json!("another"))),
-    ("expired", "sso_token_invalid", |token| {
+    ("wrong_audience", "Invalid audiences: must contain `attestry`", |token| {
+        token.set("aud", json!("another"));
+    }),
+    ("second_audience", "`another` is not a trusted audience", |token| {
+        token.set("aud", json!([CLIENT, "another"]));
+    }),
+    ("wrong_azp", "issued to another client (azp)", |token| token.set("azp", json!("another"))),
+    ("expired", "Expired: ID token expired at", |token| {
         let issued = token.claims["iat"].as_i64().expect("a time");
         token.set("exp", json!(issued - 61));
     }),
-    ("issued_in_the_future", "sso_token_invalid", |token| {
+    ("issued_in_the_future", "the token was issued in the future", |token| {
         let issued = token.claims["iat"].as_i64().expect("a time");
         token.set("iat", json!(issued + 120));
     }),
-    ("issued_long_ago", "sso_token_invalid", |token| {
+    ("issued_long_ago", "the token was issued more than ten minutes ago", |token| {
         let issued = token.claims["iat"].as_i64().expect("a time");
         token.set("iat", json!(issued - 700));
     }),
-    ("not_valid_yet", "sso_token_invalid", |token| {
+    ("not_valid_yet", "The ID token is not valid yet", |token| {
         let issued = token.claims["iat"].as_i64().expect("a time");
         token.set("nbf", json!(issued + 120));
     }),
-    ("no_nonce", "sso_token_invalid", |token| token.remove("nonce")),
-    ("wrong_nonce", "sso_token_invalid", |token| token.set("nonce", json!("another"))),
-    ("wrong_at_hash", "sso_token_invalid", |token| token.set("at_hash", json!("AAAAAAAAAAAAAAAAAAAAAA"))),
-    ("empty_sub", "sso_token_invalid", |token| token.set("sub", json!(""))),
-    ("sub_with_control_characters", "sso_token_invalid", |token| token.set("sub", json!("a\u{0}b"))),
-    ("no_sub", "sso_token_invalid", |token| token.remove("sub")),
-    ("long_sub", "sso_token_invalid", |token| token.set("sub", json!("x".repeat(256)))),
-    ("token_of_64_kib", "sso_token_invalid", |token| token.set("padding", json!("x".repeat(70_000)))),
-    ("no_token_at_all", "sso_token_invalid", |token| token.text = Some("nonsense".to_owned())),
-    ("changed_payload", "sso_token_invalid", |token| {
+    ("no_nonce", "Invalid nonce: missing nonce claim", |token| token.remove("nonce")),
+    ("wrong_nonce", "Invalid nonce: nonce mismatch", |token| token.set("nonce", json!("another"))),
+    ("wrong_at_hash", "belongs to another access token", |token| {
+        token.set("at_hash", json!("AAAAAAAAAAAAAAAAAAAAAA"));
+    }),
+    ("empty_sub", "The subject must have 1 to 255 characters", |token| token.set("sub", json!(""))),
+    ("sub_with_control_characters", "and no control characters", |token| token.set("sub", json!("a\u{0}b"))),
+    ("no_sub", "missing field `sub`", |token| token.remove("sub")),
+    ("long_sub", "The subject must have 1 to 255 characters", |token| {
+        token.set("sub", json!("x".repeat(256)));
+    }),
+    ("token_of_64_kib", "more than 64 KiB", |token| token.set("padding", json!("x".repeat(70_000)))),
+    ("no_token_at_all", "found 1 parts (expected 3)", |token| token.text = Some("nonsense".to_owned())),
+    ("changed_payload", "EC Signature was wrong", |token| {
         // Signed, and then changed: the header's key fits, the signature does not.
         let header = URL_SAFE_NO_PAD.encode(Value::Object(token.header.clone()).to_string());
         let claims = URL_SAFE_NO_PAD.encode(Value::Object(token.claims.clone()).to_string());
@@ -342,13 +386,15 @@ const ATTACKS: &[Attack] = &[
 
 async fn crooked_tokens_are_refused(app: &TestApp) {
     let on = set_up(app).await;
-    for (name, code, attack) in ATTACKS {
+    let users = count(app, USERS).await;
+    for (name, phrase, attack) in ATTACKS {
         on.idp.craft(*attack);
         let back = on.sign_in(ada("eve@acme.example")).await;
-        back.refused(code);
+        back.refused("sso_token_invalid");
         let last = on.last().await;
-        assert_eq!(last["result"], *code, "{name}");
-        assert!(last["reason"].as_str().is_some_and(|reason| reason.len() > 10), "{name}: {last}");
+        assert_eq!(last["result"], "sso_token_invalid", "{name}");
+        assert!(last["reason"].as_str().is_some_and(|reason| reason.contains(phrase)), "{name}: {last}");
+        assert_eq!(count(app, USERS).await, users, "no account after {name}");
         // A minute passes, so that keys may be fetched again.
         app.clock.advance(Duration::from_mins(2));
     }
@@ -362,12 +408,53 @@ async fn crooked_tokens_are_refused(app: &TestApp) {
         token.text = Some(format!("{message}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())));
     });
     on.sign_in(ada("eve@acme.example")).await.refused("sso_token_invalid");
-    assert_eq!(on.member("eve@acme.example").await, None, "no ghost account after a refusal");
+    let reason = on.last().await["reason"].clone();
+    assert!(reason.as_str().is_some_and(|reason| reason.contains("algorithm `HS256`")), "{reason}");
+    assert_eq!(count(app, USERS).await, users);
+    assert_eq!(on.member("eve@acme.example").await, None);
     // A small difference of clocks is tolerated.
     on.idp.craft(|token| {
         let issued = token.claims["iat"].as_i64().expect("a time");
         token.set("iat", json!(issued + 50));
     });
+    on.sign_in(ada("eve@acme.example")).await.opened();
+    assert_eq!(count(app, USERS).await, users + 1);
+    app.mails().await;
+}
+
+/// Signs a token with a key of the attacker, whose public part is in the header.
+fn sign_with_own_key(token: &mut Draft, kid: Option<&str>) {
+    let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).expect("a key");
+    let point = key.public_key().as_ref();
+    let jwk = json!({
+        "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256",
+        "x": URL_SAFE_NO_PAD.encode(&point[1..33]), "y": URL_SAFE_NO_PAD.encode(&point[33..])
+    });
+    token.header.insert("jwk".to_owned(), jwk);
+    token.header.remove("kid");
+    if let Some(kid) = kid {
+        token.header.insert("kid".to_owned(), json!(kid));
+    }
+    let encoded = |part: &Map<String, Value>| URL_SAFE_NO_PAD.encode(Value::Object(part.clone()).to_string());
+    let message = format!("{}.{}", encoded(&token.header), encoded(&token.claims));
+    let signature = key.sign(&SystemRandom::new(), message.as_bytes()).expect("a signature");
+    token.text = Some(format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref())));
+}
+
+async fn jwk_in_the_header_is_ignored(app: &TestApp) {
+    let on = set_up(app).await;
+    let users = count(app, USERS).await;
+    for (kid, phrase) in [
+        (Some("key0"), "EC Signature was wrong"),
+        (None, "EC Signature was wrong"),
+        (Some("the attacker's"), "a key that the provider does not publish"),
+    ] {
+        on.idp.craft(move |token| sign_with_own_key(token, kid));
+        on.sign_in(ada("eve@acme.example")).await.refused("sso_token_invalid");
+        let last = on.last().await;
+        assert!(last["reason"].as_str().is_some_and(|reason| reason.contains(phrase)), "{kid:?}: {last}");
+        assert_eq!(count(app, USERS).await, users, "{kid:?}");
+    }
     on.sign_in(ada("eve@acme.example")).await.opened();
     app.mails().await;
 }
@@ -438,6 +525,52 @@ async fn crooked_answers_are_refused(app: &TestApp) {
     app.mails().await;
 }
 
+async fn code_is_accepted_once(app: &TestApp) {
+    let on = set_up(app).await;
+    let code = |path: &str| parameter(&format!("{}{path}", on.idp.issuer), "code");
+    let (location, browser) = on.start("").await;
+    let first = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    on.come_back(&first, &browser, None).await.opened();
+    let asked = on.idp.token_requests();
+    // The used code, with the state of another sign-in.
+    let (location, browser) = on.start("").await;
+    let second = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    let swapped = second.replace(&format!("code={}", code(&second)), &format!("code={}", code(&first)));
+    assert_ne!(swapped, second);
+    on.come_back(&swapped, &browser, None).await.refused("sso_provider_error");
+    assert_eq!(on.idp.token_requests(), asked + 1, "the provider refuses it");
+    let last = on.last().await;
+    assert_eq!(last["result"], "sso_provider_error");
+    assert!(last["reason"].as_str().is_some_and(|reason| reason.contains("invalid_grant")), "{last}");
+    // The state was spent by that.
+    on.come_back(&second, &browser, None).await.refused("sso_replayed");
+    app.mails().await;
+}
+
+async fn state_of_another_connection_is_refused(app: &TestApp) {
+    let on = set_up(app).await;
+    let other = app.tenant("Other", "bob@other.example").await;
+    let body = json!({
+        "name": "Second", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET, "isEnabled": true,
+        "addsMembers": true
+    });
+    let path = "/v1/organization/sso-connections";
+    let second = on.own("POST", path, Some(body.clone())).await.expect(201);
+    let theirs = app.call("POST", path).key(&other.key).json(&body).send().await.expect(201);
+    let (users, asked) = (count(app, USERS).await, on.idp.token_requests());
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    for connection in [id(&second), id(&theirs)] {
+        let elsewhere = back.replace(&on.connection, connection);
+        assert_ne!(elsewhere, back);
+        on.come_back(&elsewhere, &browser, None).await.refused("sso_expired");
+    }
+    assert_eq!((count(app, USERS).await, on.idp.token_requests()), (users, asked));
+    // Neither the state nor the code was spent.
+    on.come_back(&back, &browser, None).await.opened();
+    app.mails().await;
+}
+
 async fn keys_are_fetched_again_when_they_change(app: &TestApp) {
     let on = set_up(app).await;
     on.sign_in(ada("eve@acme.example")).await.opened();
@@ -476,8 +609,33 @@ async fn a_provider_that_is_down_is_told_apart(app: &TestApp) {
     app.take_warnings();
 }
 
+async fn provider_without_a_server_is_unavailable(app: &TestApp) {
+    let on = set_up(app).await;
+    let start = async || Back { session: None, reply: app.call("GET", &on.path("start")).send().await };
+    // It answers, but not as it should.
+    app.clock.advance(Duration::from_hours(25));
+    on.idp.set_down(true);
+    start().await.refused("sso_provider_error");
+    app.clock.advance(Duration::from_secs(5));
+    on.idp.set_down(false);
+    let (location, browser) = on.start("").await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    // Its port is closed: first between the start and the answer, then before the start.
+    let _port = on.idp.stop().await;
+    on.come_back(&back, &browser, None).await.refused("sso_unavailable");
+    let path = format!("/v1/organization/sso-connections/{}/sign-ins", on.connection);
+    let attempts = app.get(&path).send().await.expect(200);
+    let last = &attempts["data"][0];
+    assert_eq!(last["result"], "sso_unavailable");
+    assert!(last["reason"].as_str().is_some_and(|reason| reason.contains("cannot be reached")), "{last}");
+    app.clock.advance(Duration::from_hours(25));
+    start().await.refused("sso_unavailable");
+    app.take_warnings();
+}
+
 async fn redirects_stay_on_this_server(app: &TestApp) {
     let on = set_up(app).await;
+    let redirect_uri = format!("https://compliance.example.com{}", on.path("callback"));
     for (next, expected) in [
         ("/policies", "/policies"),
         ("/policies%3Fx%3D1", "/policies?x=1"),
@@ -487,15 +645,24 @@ async fn redirects_stay_on_this_server(app: &TestApp) {
         ("/%09/evil.example", "/"),
     ] {
         let (location, browser) = on.start(&format!("?next={next}")).await;
-        // The redirect address is made of the public URL, whatever the request says.
-        assert!(location.contains("redirect_uri=http"), "{location}");
         let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
         assert_eq!(on.come_back(&back, &browser, None).await.location(), expected, "{next}");
     }
     let hinted = on.start("?login_hint=eve%40acme.example").await.0;
     assert!(hinted.contains("login_hint=eve%40acme.example"), "{hinted}");
-    let evil = app.call("GET", &on.path("start")).header("host", "evil.example").send().await;
-    assert!(!evil.header("location").expect("a location").contains("evil.example"));
+    assert_eq!(parameter(&hinted, "redirect_uri"), redirect_uri);
+    // The redirect address is made of the public URL, whatever the request says.
+    for (name, value) in [
+        ("host", "evil.example"),
+        ("x-forwarded-host", "evil.example"),
+        ("x-forwarded-proto", "http"),
+        ("forwarded", "host=evil.example;proto=http"),
+    ] {
+        let reply = app.call("GET", &on.path("start")).header(name, value).send().await;
+        let location = reply.header("location").expect("a location");
+        assert_eq!(parameter(location, "redirect_uri"), redirect_uri, "{name}");
+        assert!(!location.contains("evil.example"), "{name}: {location}");
+    }
     app.mails().await;
 }
 
@@ -503,6 +670,7 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
     let on = set_up(app).await;
     let other = app.tenant("Other", "bob@other.example").await;
     verify(app, &other.organization, "other.example").await;
+    let users = count(app, USERS).await;
     for (claims, code) in [
         (json!({"sub": "1"}), "sso_email_missing"),
         (json!({"sub": "1", "email": "nonsense"}), "sso_email_missing"),
@@ -515,10 +683,12 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
     ] {
         on.sign_in(claims.clone()).await.refused(code);
         assert_eq!(on.last().await["result"], code, "{claims}");
+        assert_eq!(count(app, USERS).await, users, "no account after a refusal: {claims}");
     }
     // Nobody is added unless the connection does that.
     on.change(json!({"addsMembers": false})).await.expect(200);
     on.sign_in(ada("eve@acme.example")).await.refused("sso_not_a_member");
+    assert_eq!(count(app, USERS).await, users);
     // A domain that leads to another connection.
     on.change(json!({"addsMembers": true})).await.expect(200);
     let domains = on.own("GET", "/v1/organization/domains", None).await.expect(200);
@@ -550,6 +720,23 @@ async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
     on.sign_in(json!({"sub": "the next eve", "email": "eve@acme.example"}))
         .await
         .refused("sso_member_inactive");
+    app.mails().await;
+}
+
+async fn exempt_owner_is_not_linked(app: &TestApp) {
+    let mut on = set_up(app).await;
+    verify(app, &app.home.organization, "example.com").await;
+    exempt(&mut on).await;
+    on.sign_in(ada(&app.home.email)).await.refused("sso_exempt");
+    assert_eq!(on.last().await["result"], "sso_exempt");
+    assert_eq!(count(app, IDENTITIES).await, 0);
+    // They link it themselves.
+    let start = on.ticket(&on.owner, "link").await.expect(200);
+    let done =
+        on.round(&on.owner, start["startUrl"].as_str().expect("an address"), ada(&app.home.email)).await;
+    assert_eq!(done.location(), "/policies");
+    on.sign_in(ada(&app.home.email)).await.opened();
+    assert_eq!(count(app, IDENTITIES).await, 1);
     app.mails().await;
 }
 
@@ -768,6 +955,67 @@ async fn a_fresh_sign_in_confirms(app: &TestApp) {
     app.mails().await;
 }
 
+async fn confirmation_needs_the_time_of_authentication(app: &TestApp) {
+    let on = set_up(app).await;
+    let token = on.sign_in(ada("eve@acme.example")).await.opened();
+    let start = on.ticket(&token, "confirm").await.expect(200);
+    on.idp.craft(|token| token.remove("auth_time"));
+    let start = start["startUrl"].as_str().expect("an address");
+    on.round(&token, start, ada("eve@acme.example")).await.refused("sso_not_fresh");
+    let last = on.last().await;
+    assert_eq!(last["reason"], "The provider did not authenticate the user again: auth_time is missing.");
+    let call = app.call("GET", "/v1/auth/confirm").session(&token, &on.organization);
+    assert_eq!(call.send().await.expect(200)["isConfirmed"], false);
+    app.mails().await;
+}
+
+async fn confirmation_by_sso_counts_in_its_organization(app: &TestApp) {
+    let on = set_up(app).await;
+    let other = app.tenant("Other", "bob@acme.example").await;
+    app.join(&app.home, &other, "owner").await;
+    let bob = app.sign_in("bob@acme.example").await;
+    let (here, there) = (on.organization.as_str(), other.organization.as_str());
+    let call =
+        |organization: &str, method: &str, path: &str| app.call(method, path).session(&bob, organization);
+    let confirmation =
+        async |organization: &str| call(organization, "GET", "/v1/auth/confirm").send().await.expect(200);
+    let policy = async |organization: &str, hours: i64| {
+        let call = call(organization, "PATCH", "/v1/organization/sign-in-policy");
+        call.json(&json!({"maxHours": hours})).send().await
+    };
+    // The confirmation by the password is over.
+    app.clock.advance(Duration::from_mins(11));
+    for organization in [here, there] {
+        let found = confirmation(organization).await;
+        assert_eq!((&found["isConfirmed"], &found["isAccountConfirmed"]), (&json!(false), &json!(false)));
+        policy(organization, 20).await.problem(403, "confirmation_required");
+    }
+    let start = on.ticket(&bob, "confirm").await.expect(200);
+    let start = start["startUrl"].as_str().expect("an address");
+    let done = on.round(&bob, start, ada("bob@acme.example")).await;
+    assert_eq!(done.location(), "/policies");
+    let found = confirmation(here).await;
+    assert_eq!((&found["isConfirmed"], &found["isAccountConfirmed"]), (&json!(true), &json!(false)));
+    assert_eq!(found["confirmedUntil"], app.ctx.now().plus(Duration::from_mins(10)).to_string());
+    let found = confirmation(there).await;
+    assert_eq!((&found["isConfirmed"], &found["confirmedUntil"]), (&json!(false), &Value::Null));
+    assert_eq!(found["isAccountConfirmed"], false);
+    assert_eq!(policy(here, 21).await.expect(200)["maxHours"], 21);
+    policy(there, 21).await.problem(403, "confirmation_required");
+    // The account has a password: a provider changes nothing about its sign-in.
+    for (method, path) in [
+        ("POST", "/v1/auth/totp"),
+        ("POST", "/v1/auth/passkeys/registration-options"),
+        ("POST", "/v1/auth/recovery-codes"),
+    ] {
+        call(here, method, path).send().await.problem(403, "confirmation_required");
+    }
+    app.clock.advance(Duration::from_mins(10));
+    assert_eq!(confirmation(here).await["isConfirmed"], false);
+    policy(here, 22).await.problem(403, "confirmation_required");
+    app.mails().await;
+}
+
 async fn an_identity_is_linked_and_removed_by_its_user(app: &TestApp) {
     let on = set_up(app).await;
     // The owner's address is of no verified domain; they link it themselves.
@@ -848,6 +1096,23 @@ async fn the_provider_signs_out(app: &TestApp) {
     let log = app.get("/v1/audit-logs?action=sso_identity.signed_out").send().await.expect(200);
     assert_eq!(log["count"], 2);
     app.mails().await;
+}
+
+async fn logout_token_ends_event_streams(app: &TestApp) {
+    let on = set_up(app).await;
+    let eve = on.sign_in(merged(ada("eve@acme.example"), json!({"sid": "one"}))).await.opened();
+    app.mails().await;
+    let mut stream = Stream::open(app.call("GET", EVENTS).session(&eve, &on.organization)).await;
+    let seconds = app.ctx.now().as_millis() / 1000;
+    let token = on.idp.sign(json!({
+        "iss": on.idp.issuer, "aud": CLIENT, "iat": seconds, "exp": seconds + 60, "jti": "id 1", "sid": "one",
+        "events": {"http://schemas.openid.net/event/backchannel-logout": {}}
+    }));
+    let call = app.call("POST", &on.path("logout-token"));
+    let call = call.raw("application/x-www-form-urlencoded", format!("logout_token={token}"));
+    call.send().await.expect(200);
+    assert_eq!(stream.next().await, None);
+    app.work().await;
 }
 
 fn without_nulls(value: Value) -> Value {
@@ -952,6 +1217,28 @@ async fn connections_are_checked_when_they_are_saved(app: &TestApp) {
     app.mails().await;
 }
 
+async fn changed_client_must_be_tested_again(app: &TestApp) {
+    let on = set_up(app).await;
+    let path = format!("/v1/organization/sso-connections/{}", on.connection);
+    let tested_at = async || app.get(&path).send().await.expect(200)["testedAt"].clone();
+    let test = async || {
+        assert_eq!(test_connection(&on, ada("eve@acme.example")).await["result"], "signed_in");
+        assert_ne!(tested_at().await, Value::Null);
+    };
+    test().await;
+    on.change(json!({"name": "Renamed", "clientId": CLIENT, "issuer": on.idp.issuer})).await.expect(200);
+    assert_ne!(tested_at().await, Value::Null, "the issuer and the client are as before");
+    on.idp.register("another");
+    assert_eq!(on.change(json!({"clientId": "another"})).await.expect(200)["testedAt"], Value::Null);
+    assert_eq!(on.change(json!({"clientId": CLIENT})).await.expect(200)["testedAt"], Value::Null);
+    test().await;
+    let other = IdentityProvider::start().await;
+    let moved = on.change(json!({"issuer": other.issuer, "clientSecret": SECRET})).await.expect(200);
+    assert_eq!((&moved["issuer"], &moved["testedAt"]), (&json!(other.issuer), &Value::Null));
+    on.policy(json!({"sso": "required"})).await.problem(409, "sso_not_tested");
+    app.mails().await;
+}
+
 async fn owners_set_connections_and_others_read_them(app: &TestApp) {
     let on = set_up(app).await;
     let other = app.tenant("Other", "bob@other.example").await;
@@ -965,7 +1252,11 @@ async fn owners_set_connections_and_others_read_them(app: &TestApp) {
         app.member(&app.home, email, role).await;
         let token = app.sign_in(email).await;
         let call = |method: &str| app.call(method, &path).session(&token, &on.organization);
-        assert_eq!(call("GET").send().await.status == 200, reads, "{role}");
+        let reply = call("GET").send().await;
+        match reads {
+            true => reply.expect(200),
+            false => reply.problem(403, "forbidden"),
+        };
         call("PATCH").json(&json!({"name": "x"})).send().await.problem(403, "forbidden");
         call("DELETE").send().await.problem(403, "forbidden");
     }
@@ -1023,6 +1314,39 @@ async fn a_test_shows_claims_and_signs_nobody_in(app: &TestApp) {
     app.mails().await;
 }
 
+async fn a_test_rehearses_the_sign_in(app: &TestApp) {
+    let on = set_up_with(app, &app.home, json!({"isEnabled": false, "addsMembers": false})).await;
+    let bob = app.member(&app.home, "bob@acme.example", "admin").await;
+    app.delete(&format!("/v1/people/{}", id(&bob))).send().await.expect(200);
+    app.mails().await;
+    let carol = app.post("/v1/people/invite", &json!({"email": "carol@acme.example", "role": "admin"}));
+    let carol = carol.send().await.expect(201);
+    let link = attestry_tests::token_in(&app.mails().await);
+    let path = format!("/v1/organization/sso-connections/{}", on.connection);
+    let state =
+        async || (count(app, USERS).await, count(app, IDENTITIES).await, app.entries(&app.home).await);
+    let before = state().await;
+    for (email, code) in
+        [("bob@acme.example", "sso_member_inactive"), ("eve@acme.example", "sso_not_a_member")]
+    {
+        let tested = test_connection(&on, ada(email)).await;
+        assert_eq!((&tested["result"], &tested["isTest"]), (&json!(code), &json!(true)), "{email}");
+        assert_eq!(tested["claims"]["email"], email);
+        assert_eq!(state().await, before, "{email}");
+        assert_eq!(app.get(&path).send().await.expect(200)["testedAt"], Value::Null);
+    }
+    // An invited person would be let in, and stays invited.
+    let tested = test_connection(&on, ada("carol@acme.example")).await;
+    assert_eq!(tested["result"], "signed_in", "{tested}");
+    let (users, identities, entries) = before;
+    assert_eq!(state().await, (users, identities, entries + 1), "only the test is recorded");
+    assert_eq!(app.mails().await.len(), 0, "no mail says that an identity was linked");
+    let carol = app.get(&format!("/v1/people/{}", id(&carol))).send().await.expect(200);
+    assert_eq!((&carol["isInvited"], &carol["isActive"]), (&json!(true), &json!(false)));
+    app.accept(&link).await.expect(200);
+    app.mails().await;
+}
+
 /// Makes the owner of the home organization exempt, with a session of both factors; returns the secret of their app.
 async fn exempt(on: &mut SignOn<'_>) -> String {
     let app = on.app;
@@ -1048,22 +1372,21 @@ async fn required_single_sign_on_needs_a_way_back(app: &TestApp) {
     assert!(mails.iter().any(|mail| mail.subject.contains("Single sign-on is required")), "owners are told");
     // What would take away the way back.
     let connection = format!("/v1/organization/sso-connections/{}", on.connection);
+    let other = IdentityProvider::start().await;
+    let moved = json!({"issuer": other.issuer, "clientSecret": SECRET});
     on.own("PATCH", &own, Some(json!({"isExempt": false}))).await.problem(409, "break_glass_required");
     app.member(&app.home, "dora@acme.example", "owner").await;
     for (method, path, body, code) in [
         ("PATCH", own.as_str(), Some(json!({"role": "admin"})), "break_glass_required"),
         ("DELETE", own.as_str(), None, "break_glass_required"),
         ("PATCH", connection.as_str(), Some(json!({"isEnabled": false})), "sso_in_use"),
-        ("PATCH", connection.as_str(), Some(json!({"clientId": "another"})), "sso_enforced"),
+        ("PATCH", connection.as_str(), Some(moved), "sso_enforced"),
         ("DELETE", connection.as_str(), None, "sso_in_use"),
         ("DELETE", "/v1/auth/totp", None, "second_factor_mandatory"),
     ] {
-        let reply = on.own(method, path, body).await;
-        assert!(reply.status == 409 || reply.status == 400, "{method} {path}: {}", reply.text());
-        if reply.status == 409 {
-            reply.problem(409, code);
-        }
+        on.own(method, path, body).await.problem(409, code);
     }
+    assert_eq!(app.get(&connection).send().await.expect(200)["issuer"], on.idp.issuer);
     let domains = on.own("GET", "/v1/organization/domains", None).await.expect(200);
     let domain = format!("/v1/organization/domains/{}", id(&domains["data"][0]));
     on.own("DELETE", &domain, None).await.problem(409, "domain_in_use");
@@ -1125,6 +1448,35 @@ async fn required_single_sign_on_shuts_out_passwords(app: &TestApp) {
     let claims = merged(ada("bob@acme.example"), json!({"amr": ["pwd", "otp"]}));
     let back = on.idp.authorize(&location, claims, app.ctx.now());
     on.come_back(&back, &browser, Some(&bob)).await;
+    on.people(&bob).await.expect(200);
+    app.mails().await;
+}
+
+async fn exempt_owner_gets_in_without_the_provider(app: &TestApp) {
+    let mut on = set_up(app).await;
+    app.member(&app.home, "bob@acme.example", "admin").await;
+    test_connection(&on, ada("eve@acme.example")).await;
+    let secret = exempt(&mut on).await;
+    on.policy(json!({"sso": "required"})).await.expect(200);
+    app.mails().await;
+    let _port = on.idp.stop().await;
+    // Nothing that is known of the provider serves any longer.
+    app.clock.advance(Duration::from_hours(25));
+    let reply = app.call("GET", &on.path("start")).send().await;
+    Back { session: None, reply }.refused("sso_unavailable");
+    let bob = app.sign_in("bob@acme.example").await;
+    let problem = on.people(&bob).await.problem(403, "reauthentication_required");
+    assert_eq!(problem["reason"], "sso_required");
+    let code = code_at(&secret, app.ctx.now());
+    let login = json!({"email": app.home.email, "password": PASSWORD, "code": code});
+    let opened = app.call("POST", "/v1/auth/login").json(&login).send().await.expect(200);
+    let token = opened["token"].as_str().expect("a token");
+    on.people(token).await.expect(200);
+    let policy =
+        |method: &str| app.call(method, "/v1/organization/sign-in-policy").session(token, &on.organization);
+    assert_eq!(policy("GET").send().await.expect(200)["sso"], "required");
+    let changed = policy("PATCH").json(&json!({"sso": "optional"})).send().await.expect(200);
+    assert_eq!(changed["sso"], "optional");
     on.people(&bob).await.expect(200);
     app.mails().await;
 }
