@@ -280,6 +280,15 @@ impl TestApp {
         self.database.engine()
     }
 
+    /// Serves HTTP on a port of its own for programs outside of this process, until the test ends.
+    pub async fn serve(&self) -> SocketAddr {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let router = self.router.clone().into_make_service_with_connect_info::<SocketAddr>();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        address
+    }
+
     /// Creates a call without credentials.
     pub fn call(&self, method: &str, path: &str) -> Call<'_> {
         Call::new(&self.router, method, path)

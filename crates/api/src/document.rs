@@ -46,6 +46,8 @@ use crate::routes::all;
         (name = "Events", description = "Changes in the organization as they happen."),
         (name = "Sign-in", description = "Sessions, passwords, invitations."),
         (name = "Single sign-on", description = "Connections to identity providers, and the mail domains of the organization."),
+        (name = "Directory", description = "The people and groups that an identity provider keeps in step."),
+        (name = "Directory (SCIM)", description = "What the identity provider calls: SCIM 2.0, with a token of the directory."),
         (name = "Set-up", description = "The first start."),
         (name = "Service", description = "The service itself.")
     )

@@ -15,7 +15,7 @@ use attestry_http::state::Api;
 use attestry_http::{layers, metrics, operations};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
@@ -24,8 +24,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
 use crate::identity::{
-    api_keys, auth, chat_channels, inbox, mail_domains, members, organization, passkeys, second_factors,
-    sessions, setup, sign_in_policy, sso, sso_connections,
+    api_keys, auth, chat_channels, directory, inbox, mail_domains, members, organization, passkeys, releases,
+    scim, second_factors, sessions, setup, sign_in_policy, sso, sso_connections,
 };
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::registers::{attachments, comments, risk_criteria, views};
@@ -70,6 +70,7 @@ pub(crate) fn all(listed: Listed) -> Listed {
             organization::delete_organization
         ))
         .with(of_single_sign_on)
+        .with(of_directory)
         .routes(operations!(sign_in_policy::get_sign_in_policy, sign_in_policy::update_sign_in_policy))
         .routes(operations!(api_keys::list_api_keys, api_keys::create_api_key))
         .routes(operations!(api_keys::list_available_scopes))
@@ -78,6 +79,8 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(members::create_members))
         .routes(operations!(members::invite_member))
         .routes(operations!(members::get_member, members::update_member, members::delete_member))
+        .routes(operations!(releases::list_released))
+        .routes(operations!(releases::hand_over))
         .routes(operations!(sign_in_policy::sign_out_member))
         .routes(operations!(second_factors::reset_second_factor))
         .routes(operations!(inbox::list_inbox))
@@ -154,6 +157,35 @@ fn of_single_sign_on(listed: Listed) -> Listed {
         .routes(operations!(sso_connections::check_sso_connection))
         .routes(operations!(sso_connections::test_sso_connection))
         .routes(operations!(sso_connections::list_sso_sign_ins))
+}
+
+/// Adds the routes of the directory: for people, and for the identity provider.
+fn of_directory(listed: Listed) -> Listed {
+    listed
+        .routes(operations!(directory::get_directory, directory::update_directory))
+        .routes(operations!(directory::list_directory_tokens, directory::create_directory_token))
+        .routes(operations!(directory::revoke_directory_token))
+        .routes(operations!(directory::list_directory_groups))
+        .routes(operations!(directory::update_directory_group))
+        .routes(operations!(scim::get_scim_configuration))
+        .routes(operations!(scim::list_scim_resource_types))
+        .routes(operations!(scim::get_scim_resource_type))
+        .routes(operations!(scim::list_scim_schemas))
+        .routes(operations!(scim::get_scim_schema))
+        .routes(operations!(scim::list_scim_users, scim::create_scim_user))
+        .routes(operations!(
+            scim::get_scim_user,
+            scim::replace_scim_user,
+            scim::change_scim_user,
+            scim::delete_scim_user
+        ))
+        .routes(operations!(scim::list_scim_groups, scim::create_scim_group))
+        .routes(operations!(
+            scim::get_scim_group,
+            scim::replace_scim_group,
+            scim::change_scim_group,
+            scim::delete_scim_group
+        ))
 }
 
 fn of_policies(listed: Listed) -> Listed {
@@ -285,6 +317,9 @@ pub fn router(api: Api) -> Router {
         .route("/metrics", get(metrics::metrics))
         .route("/.well-known/attestry-keys.json", get(health::keys))
         .route("/internal/tls/ask", get(trust_portal::domains::may_serve))
+        .route("/scim/v2/Bulk", any(scim::not_supported))
+        .route("/scim/v2/Me", any(scim::not_supported))
+        .route("/scim/v2/.search", any(scim::not_supported))
         .route("/trust/{friendlyUrl}", get(page::show))
         .route("/trust/nda", get(page::agreement))
         .route("/trust/access", get(page::access))

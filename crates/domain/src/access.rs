@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::date::Date;
-use crate::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
+use crate::id::{ApiKeyId, DirectoryTokenId, MemberId, OrganizationId, SessionId, UserId};
 use crate::json::JsonSchema;
 use crate::text::Parse;
 use crate::time::Time;
@@ -323,6 +323,17 @@ impl Roles {
         &self.0
     }
 
+    /// All of several roles, each once; `None` of none.
+    pub fn joined<'a>(all: impl Iterator<Item = &'a Self>) -> Option<Self> {
+        let mut words: Vec<&str> = Vec::new();
+        for word in all.flat_map(Self::words) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        (!words.is_empty()).then(|| Self(words.join(",")))
+    }
+
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.0.split(',')
     }
@@ -391,6 +402,8 @@ crate::words! {
         Key = "key",
         System = "system",
         Visitor = "visitor",
+        /// The identity provider, by the token of the directory.
+        Directory = "directory",
     }
 }
 
@@ -519,6 +532,7 @@ enum Who {
     Principal(Arc<Principal>),
     System { organization: OrganizationId },
     Visitor { organization: OrganizationId, user: Option<UserId> },
+    Directory { organization: OrganizationId, token: DirectoryTokenId },
 }
 
 /// Proof of permission: the organization, the actor and the origin of the request.
@@ -542,17 +556,32 @@ impl Scope {
         Self { who: Who::Visitor { organization, user }, origin }
     }
 
+    /// The scope of an identity provider that keeps the people of an organization in step.
+    pub fn directory(organization: OrganizationId, token: DirectoryTokenId, origin: Origin) -> Self {
+        Self { who: Who::Directory { organization, token }, origin }
+    }
+
+    /// The token of the directory, if one acts.
+    pub fn directory_token(&self) -> Option<DirectoryTokenId> {
+        match &self.who {
+            Who::Directory { token, .. } => Some(*token),
+            Who::Principal(_) | Who::System { .. } | Who::Visitor { .. } => None,
+        }
+    }
+
     pub fn organization(&self) -> OrganizationId {
         match &self.who {
             Who::Principal(principal) => principal.organization,
-            Who::System { organization } | Who::Visitor { organization, .. } => *organization,
+            Who::System { organization }
+            | Who::Visitor { organization, .. }
+            | Who::Directory { organization, .. } => *organization,
         }
     }
 
     pub fn principal(&self) -> Option<&Principal> {
         match &self.who {
             Who::Principal(principal) => Some(principal),
-            Who::System { .. } | Who::Visitor { .. } => None,
+            Who::System { .. } | Who::Visitor { .. } | Who::Directory { .. } => None,
         }
     }
 
@@ -593,11 +622,11 @@ impl Scope {
         Some(Self { who, origin: self.origin.clone() })
     }
 
-    /// Returns true when the actor has the permission. The system has all permissions, a visitor none.
+    /// Returns true when the actor has the permission. The system and the directory have all permissions, a visitor none.
     pub fn allows(&self, permission: Permission) -> bool {
         match &self.who {
             Who::Principal(principal) => principal.permissions.contains(permission),
-            Who::System { .. } => true,
+            Who::System { .. } | Who::Directory { .. } => true,
             Who::Visitor { .. } => false,
         }
     }
@@ -606,7 +635,7 @@ impl Scope {
     pub fn permissions(&self) -> Permissions {
         match &self.who {
             Who::Principal(principal) => principal.permissions,
-            Who::System { .. } => Permissions::all(),
+            Who::System { .. } | Who::Directory { .. } => Permissions::all(),
             Who::Visitor { .. } => Permissions::NONE,
         }
     }
@@ -630,6 +659,7 @@ impl Scope {
             Who::System { .. } => (ActorType::System, self.origin.request_id.to_string()),
             Who::Visitor { user: Some(user), .. } => (ActorType::Visitor, user.to_string()),
             Who::Visitor { user: None, .. } => (ActorType::Visitor, "unknown".to_owned()),
+            Who::Directory { token, .. } => (ActorType::Directory, token.to_string()),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::answer::watched::Watched;
 use crate::request::arrival::{Arriving, Unread};
 use crate::request::bodies::too_large;
 use crate::request::caller::{RequestContext, client_address};
+use crate::request::directory::is_scim;
 use crate::request::facts::FactTable;
 use crate::request::{idempotency, portal_hosts};
 use crate::state::Api;
@@ -105,7 +106,10 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
         log(&api, &problem, &context, &operation);
         // A page contains its error message.
         if response.extensions().get::<PagePolicy>().is_none() {
-            let mut finished = problem.answer(&context.request_id);
+            let mut finished = match is_scim(uri.path()) {
+                true => problem.scim_answer(),
+                false => problem.answer(&context.request_id),
+            };
             for name in [header::ALLOW, header::CONTENT_RANGE] {
                 if let Some(value) = response.headers().get(&name) {
                     finished.headers_mut().insert(name, value.clone());

@@ -18,6 +18,7 @@ pub mod chat_channels;
 pub mod comments;
 mod context_entries;
 pub mod controls;
+pub mod directory;
 pub mod frameworks;
 pub mod idempotency;
 pub mod inbox;
@@ -34,6 +35,7 @@ pub mod password_resets;
 pub mod policies;
 pub mod portals;
 pub mod programmes;
+pub mod releases;
 pub mod risk_criteria;
 mod risks;
 pub mod runs;
@@ -74,6 +76,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
             "controls",
             [attestry_domain::frameworks::controls::Control::sql().texts(), controls::statements()].concat(),
         ),
+        ("directory", directory::statements()),
         ("frameworks", frameworks::statements()),
         ("idempotency", idempotency::statements()),
         ("inbox", inbox::statements()),
@@ -91,6 +94,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("policies", [attestry_domain::policies::Policy::sql().texts(), policies::statements()].concat()),
         ("portals", portals::statements()),
         ("programmes", programmes::statements()),
+        ("releases", releases::statements()),
         ("registers", registers::statements()),
         ("risks", attestry_domain::registers::risks::Risk::sql().texts()),
         ("risk_criteria", risk_criteria::statements()),

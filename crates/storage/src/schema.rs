@@ -25,6 +25,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     10 "inbox" "0010_inbox.sql"
     11 "sign_in" "0011_sign_in.sql"
     12 "sso" "0012_sso.sql"
+    13 "directory" "0013_directory.sql"
 };
 
 /// The relation of a table's rows to an organization.
@@ -109,6 +110,12 @@ pub const TABLES: &[Table] = tables! {
     "sso_identities" ToOne
     "session_grants" ToOne
     "sso_sign_ins" ToOne
+    "directories" ToOne
+    "directory_tokens" ToOne
+    "directory_users" ToOne
+    "directory_groups" ToOne
+    "directory_memberships" ToOne
+    "releases" ToOne
     "totp_secrets" ToNone
     "recovery_codes" ToNone
     "passkeys" ToNone

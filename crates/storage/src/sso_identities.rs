@@ -14,7 +14,7 @@ statements! {
     USED = "UPDATE sso_identities SET last_used_at = $3, email = $4 WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM sso_identities WHERE org_id = $1 AND id = $2";
     DELETE_OWN = "DELETE FROM sso_identities WHERE user_id = $1 AND id = $2";
-    DELETE_OF_DOMAIN = "DELETE FROM sso_identities WHERE org_id = $1 AND LOWER(email) LIKE $2 ESCAPE '\\'";
+    DELETE_OF_DOMAIN = "DELETE FROM sso_identities WHERE org_id = $1 AND (LOWER(email) LIKE $2 ESCAPE '\\' OR user_id IN (SELECT u.id FROM users u JOIN members m ON m.user_id = u.id WHERE m.org_id = $1 AND LOWER(u.email) LIKE $2 ESCAPE '\\'))";
     ;
     tables
     IDENTITIES: SsoIdentity = "sso_identities" {
@@ -93,7 +93,7 @@ pub async fn delete_own(t: &Tx<'_>, user: UserId, identity: SsoIdentityId) -> Re
     Ok(t.execute(DELETE_OWN, &[id(user), id(identity)]).await? > 0)
 }
 
-/// Deletes the identities with an address of a domain.
+/// Deletes the identities of people with an address of a domain, here or at the provider.
 pub async fn delete_of_domain(t: &Tx<'_>, scope: &Scope, domain: &str) -> Result<u64, Error> {
     let pattern = format!("%@{}", domain.replace('_', "\\_"));
     t.execute(DELETE_OF_DOMAIN, &[id(scope.organization()), Value::from(pattern)]).await

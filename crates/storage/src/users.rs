@@ -16,6 +16,7 @@ statements! {
     SET_PASSWORD = "UPDATE users SET password_hash = $2, email_verified = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     VERIFY = "UPDATE users SET password_hash = NULL, email_verified = TRUE, updated_at = $2, version = version + 1 WHERE id = $1";
     SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
+    SET_EMAIL = "UPDATE users SET email = $2, email_key = $3, email_verified = TRUE, updated_at = $4, version = version + 1 WHERE id = $1";
     BECOME_ACCOUNT = "UPDATE users SET email_key = $2, invited_to = NULL, updated_at = $3, version = version + 1 WHERE id = $1";
     SIGNED_IN = "UPDATE users SET last_login = $2, version = version + 1 WHERE id = $1";
     ;
@@ -77,6 +78,12 @@ pub async fn verify_and_drop_password(t: &Tx<'_>, user: UserId, at: Time) -> Res
 pub async fn set_name(t: &Tx<'_>, user: UserId, name: &str, at: Time) -> Result<(), Error> {
     let params = [id(user), Value::from(name), Value::from(name.to_lowercase()), time(at)];
     t.execute(SET_NAME, &params).await.map(|_| ())
+}
+
+/// Gives an account another address, which is verified.
+pub async fn set_email(t: &Tx<'_>, user: UserId, email: &str, at: Time) -> Result<(), Error> {
+    let params = [id(user), Value::from(email), Value::from(email.to_lowercase()), time(at)];
+    t.execute(SET_EMAIL, &params).await.map(|_| ())
 }
 
 /// Turns an invited user into one with an account.

@@ -15,6 +15,7 @@ mod comments;
 mod controls;
 mod conventions;
 mod coverage;
+mod directory;
 mod docs;
 mod events;
 mod frameworks;

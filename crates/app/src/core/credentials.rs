@@ -7,7 +7,7 @@ use std::time::Duration;
 use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal};
 use attestry_domain::hash::Hash;
-use attestry_domain::id::{ApiKeyId, MemberId, OrganizationId, SessionId, UserId};
+use attestry_domain::id::{ApiKeyId, DirectoryTokenId, MemberId, OrganizationId, SessionId, UserId};
 use attestry_domain::identity::sessions::Session;
 use quick_cache::sync::Cache;
 use tokio::sync::mpsc;
@@ -81,6 +81,7 @@ impl Invalidate {
 pub(crate) enum Touch {
     Key(ApiKeyId, Time),
     Session(SessionId, Time),
+    Directory(OrganizationId, DirectoryTokenId, Time),
 }
 
 impl CredentialCache {

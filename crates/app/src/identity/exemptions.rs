@@ -4,7 +4,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::identity::sign_in::SsoDemand;
-use attestry_storage::{members, sign_in_policies, users};
+use attestry_storage::{directory, members, sign_in_policies, users};
 use serde::{Deserialize, Serialize};
 
 use crate::core::change::Change;
@@ -37,7 +37,8 @@ pub(crate) async fn must_exist(c: &Change<'_>) -> Result<(), Error> {
     }
 }
 
-/// Refuses a change that takes away the last exempt owner while single sign-on is required. `after` is the member
+/// Refuses a change that takes away the last exempt owner while single sign-on is required or a directory decides who is
+/// in. `after` is the member
 /// afterwards, and `keeps_factor` is true if their account still has a second factor.
 pub(crate) async fn must_stay(
     c: &Change<'_>,
@@ -49,13 +50,15 @@ pub(crate) async fn must_stay(
     if !is_way_in(&before.member, had) || is_way_in(after, had && keeps_factor) {
         return Ok(());
     }
-    if sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Optional
+    let is_needed = sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Required
+        || !directory::tokens(c.t, c.scope).await?.is_empty();
+    if !is_needed
         || members::exempt_owners(c.t, c.scope).await?.iter().any(|other| *other != before.member.id)
     {
         return Ok(());
     }
     Err(break_glass_required(
-        "This is the last exempt owner, and single sign-on is required. Exempt another owner first.",
+        "This is the last exempt owner, and single sign-on is required or a directory has tokens. Exempt another owner first.",
     ))
 }
 

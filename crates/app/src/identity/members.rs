@@ -17,8 +17,8 @@ use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::{Error, already_member};
 use crate::core::precondition::Precondition;
-use crate::identity::exemptions;
 use crate::identity::invitations::{self, Invited, Sent, invitation_pending};
+use crate::identity::{directory, exemptions};
 use crate::registers;
 
 const MISSING: Error = Error::NotFound("member");
@@ -102,6 +102,7 @@ async fn add(c: &Change<'_>, new: &NewMember) -> Result<Changed, Error> {
         members::update(c.t, c.scope, &member).await?;
         open_links::delete_open(c.t, c.scope, member.id).await?;
         record(c, "member.reactivated", &member, &user)?;
+        restore(c, &member, &user).await?;
         c.invalidate(Invalidate::Member(member.id));
         return Ok(Person { member, user }.into());
     }
@@ -297,7 +298,7 @@ pub async fn deactivate(
 
 /// Applies a change to a member: checks the rules, updates the row and its dependents, and records it. `withdraws`:
 /// the caller explicitly deactivates the member, which also withdraws an open invitation.
-async fn change(
+pub(crate) async fn change(
     c: &Change<'_>,
     before: &Person,
     mut after: Member,
@@ -347,6 +348,7 @@ async fn change(
         });
     }
     may_exempt(c, before, &after)?;
+    directory::member_changed(c, old, &after).await?;
     exemptions::must_stay(c, before, &after, true).await?;
     after.updated_at = c.now;
     after.version += 1;
@@ -367,6 +369,9 @@ async fn change(
     }
     if old.is_active && !after.is_active {
         release(c, old).await?;
+    }
+    if !old.is_active && after.is_active {
+        restore(c, &after, &user).await?;
     }
     if old.user_id != after.user_id {
         crate::identity::api_keys::revoke_all(c, old.id).await?;
@@ -429,6 +434,27 @@ async fn other_user(c: &Change<'_>, old: &Member, after: &Member) -> Result<Opti
 async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
     registers::release_all(c, member.id).await?;
     end_sessions_without_membership(c, member.user_id).await
+}
+
+/// Gives a member who comes back what nobody else has taken.
+async fn restore(c: &Change<'_>, member: &Member, user: &User) -> Result<(), Error> {
+    match registers::releases::restore(c, member.id).await? {
+        0 => Ok(()),
+        restored => c.record(
+            "member.restored",
+            "member",
+            member.id,
+            &Restored { state: MemberState::new(member, user), restored },
+        ),
+    }
+}
+
+/// The state of a member who got records back, with their number.
+#[derive(serde::Serialize)]
+struct Restored<'a> {
+    #[serde(flatten)]
+    state: MemberState<'a>,
+    restored: usize,
 }
 
 async fn end_sessions_without_membership(c: &Change<'_>, user: UserId) -> Result<(), Error> {

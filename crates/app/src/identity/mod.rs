@@ -1,11 +1,13 @@
 //! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, single sign-on,
-//! API keys.
+//! directories, API keys.
 
 pub mod api_keys;
 pub mod confirmation;
+pub mod directory;
 pub(crate) mod exemptions;
 pub(crate) mod identity_checks;
 pub mod invitations;
+pub(crate) mod joining;
 pub mod mail_domains;
 pub mod members;
 pub(crate) mod mfa_required;

@@ -269,6 +269,20 @@ fn start(ctx: &Ctx, purpose: &str, session: Option<&Session>) -> Result<Ceremony
     })
 }
 
+/// True if the page of another origin had the authenticator sign, in a frame. The library looks at that only when a
+/// passkey is added.
+fn is_from_a_frame(credential: &PublicKeyCredential) -> bool {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ClientData {
+        #[serde(default)]
+        cross_origin: bool,
+        top_origin: Option<String>,
+    }
+    let data = serde_json::from_slice::<ClientData>(credential.response.client_data_json.as_ref());
+    data.is_ok_and(|data| data.cross_origin || data.top_origin.is_some())
+}
+
 /// A passkey that signed a challenge, with its counter and flags as they are now.
 struct Asserted {
     passkey: Passkey,
@@ -290,6 +304,9 @@ async fn assert(
         return Err(tickets::expired());
     }
     let Ok(credential) = serde_json::from_value::<PublicKeyCredential>(credential) else { return Ok(None) };
+    if is_from_a_frame(&credential) {
+        return Ok(None);
+    }
     let Ok((handle, credential_id)) = webauthn.identify_discoverable_authentication(&credential) else {
         return Ok(None);
     };

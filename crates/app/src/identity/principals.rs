@@ -12,7 +12,7 @@ use attestry_domain::hash::{Hash, sha256};
 use attestry_domain::id::{OrganizationId, SsoConnectionId};
 use attestry_domain::identity::sign_in::Unmet;
 use attestry_storage::members::{self, Standing};
-use attestry_storage::{api_keys, sessions, sso_connections};
+use attestry_storage::{api_keys, directory, sessions, sso_connections};
 
 use crate::boxed;
 use crate::core::context::Ctx;
@@ -260,6 +260,9 @@ pub async fn write_touches(ctx: Ctx) {
             .write(async move |t| match touch {
                 Touch::Key(key, at) => api_keys::touch(t, key, at).await,
                 Touch::Session(session, at) => sessions::touch(t, session, at, lifetime, max_age).await,
+                Touch::Directory(organization, token, at) => {
+                    directory::touch(t, organization, token, at).await
+                }
             })
             .await;
         if let Err(error) = written {

@@ -3,6 +3,7 @@
 pub(crate) mod assignees;
 pub mod bulk;
 pub(crate) mod links;
+pub mod releases;
 pub mod risk_criteria;
 pub(crate) mod subjects;
 pub mod views;
@@ -11,12 +12,10 @@ use std::collections::HashMap;
 
 use attestry_domain::Time;
 use attestry_domain::access::Scope;
-use attestry_domain::frameworks::controls::Control;
 use attestry_domain::id::{Id, Kind, MemberId};
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, page_of};
-use attestry_domain::registers::context_entries::ContextEntry;
 use attestry_domain::registers::links::{Linking, TooManyLinks};
 use attestry_domain::registers::scales::Matrix;
 use attestry_domain::registers::{Record, RegisterSort, SortKey, Wanted};
@@ -465,29 +464,11 @@ fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Re
     }
 }
 
-/// Removes a member who leaves as the assignee of all records.
+/// Takes everything from a member who leaves.
 pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
-    macro_rules! release_each {
-        ([] $($name:ident $word:literal $many:literal $parameter:literal $see:ty, $what:ident $type:ty;)*) => {
-            $(release_each!(@$what $type);)*
-        };
-        (@register $type:ty) => { release::<$type>(c, member).await? };
-        (@comment $type:ty) => {};
-    }
-    attestry_domain::subjects!(release_each);
-    release::<Control>(c, member).await?;
-    release::<ContextEntry>(c, member).await?;
+    releases::take_all(c, member).await?;
     for unassigned in c.ctx.hooks().unassigned {
         unassigned(c, member).await?;
-    }
-    Ok(())
-}
-
-async fn release<R: Stored>(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
-    for before in rows::lock_assigned::<R>(c.t, c.scope, member).await? {
-        let mut after = before.clone();
-        after.fields.set_assignee(None);
-        save(c, &before, after).await?;
     }
     Ok(())
 }

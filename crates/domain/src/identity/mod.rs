@@ -2,6 +2,7 @@
 
 pub mod api_keys;
 pub mod chat_channels;
+pub mod directory;
 pub mod inbox;
 pub mod invitations;
 pub mod mail_domains;
@@ -9,6 +10,7 @@ pub mod members;
 pub mod notices;
 pub mod organizations;
 pub mod passkeys;
+pub mod releases;
 pub mod sessions;
 pub mod sign_in;
 pub mod sso;

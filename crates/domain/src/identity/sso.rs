@@ -103,15 +103,9 @@ impl SsoConnection {
 
     /// The roles of a person in these groups; `None` if none of the groups has one.
     pub fn roles_of(&self, groups: &[String]) -> Option<Roles> {
-        let mut words: Vec<&str> = Vec::new();
         let matching =
             self.group_roles.iter().filter(|one| groups.iter().any(|group| group == one.group.as_str()));
-        for word in matching.flat_map(|one| one.role.words()) {
-            if !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        (!words.is_empty()).then(|| Roles::stored(words.join(",")))
+        Roles::joined(matching.map(|one| &one.role))
     }
 }
 

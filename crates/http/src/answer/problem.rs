@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::document::schemas::{schema, schema_of};
+use crate::request::directory::SCIM;
 
 /// The code, status, title and documented meaning of each error.
 pub const CODES: &[(&str, u16, &str, &str)] = &[
@@ -40,6 +41,23 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Organization required",
         "A session acts in one organization: send its id in `X-Organization-Id`.",
     ),
+    ("scim_invalid_filter", 400, "Filter not understood", "The filter of a SCIM request cannot be read."),
+    ("scim_invalid_path", 400, "Path not understood", "The path of a SCIM operation names no attribute."),
+    (
+        "scim_invalid_syntax",
+        400,
+        "Request not understood",
+        "The body of a SCIM request is not as SCIM has it.",
+    ),
+    (
+        "scim_invalid_value",
+        400,
+        "Value not possible",
+        "A value of a SCIM request is wrong; `detail` names it.",
+    ),
+    ("scim_mutability", 400, "Not changed by clients", "A SCIM operation changes what the server sets."),
+    ("scim_no_target", 400, "Nothing to change", "The path of a SCIM operation matches no value."),
+    ("scim_too_many", 400, "Filter too wide", "The filter of a SCIM request would read too many resources."),
     ("bad_request", 400, "Bad request", "The request line or a header cannot be understood."),
     ("missing_credentials", 401, "Credentials required", "Send an API key in `X-API-Key`, or a session."),
     (
@@ -47,6 +65,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         401,
         "Invalid API key",
         "The key is mistyped, expired or revoked, or its member is inactive.",
+    ),
+    (
+        "invalid_directory_token",
+        401,
+        "Invalid token",
+        "The token of the directory is mistyped, expired or revoked.",
     ),
     ("invalid_session", 401, "Invalid session", "The session ended, expired or lay idle too long."),
     ("invalid_credentials", 401, "Wrong e-mail address or password", "The sign-in failed."),
@@ -377,10 +401,35 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "`Range` asks for bytes beyond the end of the file.",
     ),
     (
+        "managed_by_directory",
+        409,
+        "Managed by the directory",
+        "The directory keeps this person out; change it at the identity provider.",
+    ),
+    (
+        "domain_required",
+        409,
+        "Domain required",
+        "A directory manages people with addresses of verified domains: verify one first.",
+    ),
+    ("too_many_tokens", 409, "Too many tokens", "A directory has at most two tokens; revoke one first."),
+    (
+        "scim_uniqueness",
+        409,
+        "Not unique",
+        "Another person or group of the directory has this name, id or address.",
+    ),
+    (
         "idempotency_mismatch",
         422,
         "Key used for another request",
         "This `Idempotency-Key` was used with another body or path before.",
+    ),
+    (
+        "not_implemented",
+        501,
+        "Not supported",
+        "This part of SCIM is not supported; `/scim/v2/ServiceProviderConfig` says what is.",
     ),
     ("rate_limited", 429, "Too many requests", "Wait as long as `Retry-After` says."),
     (
@@ -613,6 +662,41 @@ impl Problem {
         let mut response = (status, text).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// The kinds of failures that SCIM names, by the codes of their problems.
+const SCIM_TYPES: &[(&str, &str)] = &[
+    ("scim_invalid_filter", "invalidFilter"),
+    ("scim_invalid_path", "invalidPath"),
+    ("scim_invalid_syntax", "invalidSyntax"),
+    ("scim_invalid_value", "invalidValue"),
+    ("scim_mutability", "mutability"),
+    ("scim_no_target", "noTarget"),
+    ("scim_too_many", "tooMany"),
+    ("scim_uniqueness", "uniqueness"),
+];
+
+impl Problem {
+    /// Builds the response for an identity provider (RFC 7644, 3.12).
+    pub fn scim_answer(&self) -> Response {
+        let status = self.status();
+        let mut body = json!({
+            "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"], "status": status.as_str(), "detail": self.detail
+        });
+        if let Some((_, kind)) = SCIM_TYPES.iter().find(|(code, _)| *code == self.code) {
+            body["scimType"] = json!(kind);
+        }
+        let mut response = (status, body.to_string()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(SCIM));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

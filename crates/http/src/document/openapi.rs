@@ -65,6 +65,7 @@ fn security_schemes() -> Value {
     json!({
         "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "An API key of the organization."},
         "bearer": {"type": "http", "scheme": "bearer", "description": "A session token; operations on an organization also need X-Organization-Id."},
+        "directoryToken": {"type": "http", "scheme": "bearer", "description": "A token of the directory, for identity providers."},
         "cookie": {"type": "apiKey", "in": "cookie", "name": "attestry_session", "description": "A session cookie; operations on an organization and all changes also need X-Organization-Id."}
     })
 }
@@ -110,6 +111,7 @@ fn meaning(status: u16) -> &'static str {
         416 => "The range is not in the file",
         422 => "The Idempotency-Key was used for another request",
         429 => "Too many requests",
+        501 => "This is not supported",
         502 => "A service outside this server failed",
         503 => "Temporarily unavailable",
         _ => "Internal server error",
@@ -205,6 +207,7 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
     let has_body = operation.get("requestBody").is_some();
     let is_one = method == "get" && facts.is_conditional;
     operation["security"] = match (is_public, session_only) {
+        _ if facts.is_directory => json!([{"directoryToken": []}]),
         (true, _) => json!([]),
         (false, true) => json!([{"bearer": []}, {"cookie": []}]),
         (false, false) => json!([{"apiKey": []}, {"bearer": []}, {"cookie": []}]),
@@ -216,7 +219,10 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
         &request_id(),
     )];
     if !is_public {
-        statuses.extend([401, 403]);
+        statuses.push(401);
+    }
+    if !is_public && !facts.is_directory {
+        statuses.push(403);
         let about = match session_only {
             true => "Required for any change with a session cookie, to protect against forged requests.",
             false => "The organization. Needed with a session, optional with an API key.",
@@ -229,10 +235,10 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
     if path.contains('{') {
         statuses.push(404);
     }
-    if method == "post" {
+    if method == "post" && !facts.is_directory {
         statuses.extend([409, 422]);
     }
-    if method == "post" && !facts.is_stream {
+    if method == "post" && !facts.is_stream && !facts.is_directory {
         parameters.push(header(
             "Idempotency-Key",
             "Within 24 hours, the same key and body have one effect and one answer.",

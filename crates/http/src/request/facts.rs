@@ -66,6 +66,8 @@ pub struct IdInPath {
 pub struct Facts {
     /// True if it needs no credentials, which an argument must declare.
     pub is_public: bool,
+    /// True if an identity provider calls it, with the token of the directory.
+    pub is_directory: bool,
     /// True if it acts on a user's own account, and so needs a session.
     pub needs_session: bool,
     /// The required permission; `None` for operations on a user's own account and public ones.
@@ -89,6 +91,7 @@ impl Default for Facts {
     fn default() -> Self {
         Self {
             is_public: false,
+            is_directory: false,
             needs_session: false,
             needs: None,
             also_needs: None,

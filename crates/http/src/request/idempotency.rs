@@ -90,7 +90,7 @@ async fn guarded(api: &Api, request: Request, next: Next) -> Result<Response, Pr
     let (mut parts, body) = request.into_parts();
     let context = request_context(&parts.extensions)?;
     let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let Some(facts) = context.facts.filter(|_| !EXEMPT.contains(&route)) else {
+    let Some(facts) = context.facts.filter(|facts| !facts.is_directory && !EXEMPT.contains(&route)) else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
     let Some(owner) = idempotency_owner(&parts, &context, facts, api).await? else {

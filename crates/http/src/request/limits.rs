@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use attestry_domain::access::{Credential, network};
-use attestry_domain::id::OrganizationId;
+use attestry_domain::id::{DirectoryTokenId, OrganizationId};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
@@ -49,12 +49,19 @@ impl Limits {
     }
 
     pub fn check_credential(&self, credential: Credential) -> Result<(), Problem> {
-        let Some(limiter) = &self.credentials else { return Ok(()) };
-        let key = match credential {
+        self.check_key(match credential {
             Credential::ApiKey(key) => key.as_u128(),
             Credential::Session(session) => session.as_u128(),
-        };
+        })
+    }
+
+    fn check_key(&self, key: u128) -> Result<(), Problem> {
+        let Some(limiter) = &self.credentials else { return Ok(()) };
         limiter.check_key(&key).map_err(|until| refused(until.wait_time_from(DefaultClock::default().now())))
+    }
+
+    pub fn check_directory(&self, token: DirectoryTokenId) -> Result<(), Problem> {
+        self.check_key(token.as_u128())
     }
 
     pub fn check_address(&self, address: Option<IpAddr>) -> Result<(), Problem> {

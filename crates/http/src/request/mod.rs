@@ -8,6 +8,7 @@ pub mod arrival;
 pub mod bodies;
 pub mod body_limits;
 pub mod caller;
+pub mod directory;
 pub mod facts;
 pub mod form;
 pub mod idempotency;

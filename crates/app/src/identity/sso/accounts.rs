@@ -2,13 +2,12 @@
 
 use attestry_domain::access::{Roles, Scope};
 use attestry_domain::identity::mail_domains::domain_of;
-use attestry_domain::identity::members::{Member, NewMember, Person};
+use attestry_domain::identity::members::Person;
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sign_in::SignInMethod;
 use attestry_domain::identity::sso::{RoleSync, SsoConnection, SsoIdentity};
-use attestry_domain::identity::users::{User, invited_key};
-use attestry_domain::text::{Email, Name};
-use attestry_domain::words::Department;
+use attestry_domain::identity::users::User;
+use attestry_domain::text::Email;
 use attestry_storage::members::Membership;
 use attestry_storage::session_grants::Grant;
 use attestry_storage::{
@@ -25,7 +24,7 @@ use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::identity::confirmation::own_scope;
 use crate::identity::sessions::{SessionState, SignedIn, begin};
-use crate::identity::{invitations, members as people, second_factors};
+use crate::identity::{directory, joining, members as people};
 use crate::notices::mail_templates;
 
 /// The purpose of a kept ID token.
@@ -260,105 +259,31 @@ async fn person_of(c: &Change<'_>, connection: &SsoConnection, profile: &Profile
         return Ok((person, identity));
     }
     let email = verified_address(c.t, connection, profile).await?;
-    let account = users::by_email(c.t, &email.key()).await?.map(|(user, _)| user);
-    if let Some(account) = &account
-        && let Some(person) = members::lock_by_user(c.t, c.scope, account.id).await?
-    {
-        if person.member.is_exempt {
+    let known = joining::known(c, email).await?;
+    match &known.person {
+        Some(person) if person.member.is_exempt => {
             let cause =
                 "The member is exempt from single sign-on. They can link it themselves in their account.";
             return Err(refuse("sso_exempt", cause));
         }
-        if !person.member.is_active {
-            return Err(inactive());
+        Some(person) if !person.member.is_active && !known.is_invited => return Err(inactive()),
+        None if !connection.adds_members => {
+            let cause = format!("{} is not a member, and the connection adds nobody.", email.as_str());
+            return Err(refuse("sso_not_a_member", cause));
         }
-        return adopt(c, connection, profile, person).await;
+        Some(_) | None => {}
     }
-    if let Some(waiting) = invited(c, email, account.as_ref()).await? {
-        let person = invitations::admit(c, &waiting, account.as_ref()).await?;
-        return adopt(c, connection, profile, person).await;
-    }
-    if !connection.adds_members {
-        let cause = format!("{} is not a member, and the connection adds nobody.", email.as_str());
-        return Err(refuse("sso_not_a_member", cause));
-    }
-    join(c, connection, profile, email, account).await
-}
-
-/// The pending member of an invited person.
-async fn invited(c: &Change<'_>, email: &Email, account: Option<&User>) -> Result<Option<Person>, Error> {
-    let by_address = users::by_email(c.t, &invited_key(email.as_str(), c.organization())).await?;
-    let waiting = match (by_address, account) {
-        (Some((user, _)), _) => Some(user),
-        (None, Some(account)) => users::invited(c.t, c.scope, account.id).await?,
-        (None, None) => None,
+    let role = match known.person {
+        Some(_) => connection.default_role.clone(),
+        None => roles_for(connection, profile)?.unwrap_or_else(|| connection.default_role.clone()),
     };
-    match waiting {
-        Some(user) => Ok(members::lock_by_user(c.t, c.scope, user.id).await?),
-        None => Ok(None),
-    }
-}
-
-/// Links the identity to a member whose address is verified.
-async fn adopt(
-    c: &Change<'_>,
-    connection: &SsoConnection,
-    profile: &Profile,
-    person: Person,
-) -> Result<Whose, Error> {
-    let identity = link(c, connection, profile, &person).await?;
-    Ok((verify_address(c, person).await?, identity))
-}
-
-/// Marks the address of an account as verified. Others may know the password of an account whose address was never
-/// verified, so its own credentials end.
-async fn verify_address(c: &Change<'_>, person: Person) -> Result<Person, Error> {
-    if person.user.email_verified {
-        return Ok(person);
-    }
-    users::lock(c.t, person.user.id).await?;
-    if !members::exempt_of_user(c.t, person.user.id).await?.is_empty() {
+    let Some(person) = joining::admit(c, known, email, profile.name.as_ref(), role).await? else {
         let cause =
             "The address of this account was never verified, and the account is exempt from single sign-on.";
         return Err(refuse("sso_exempt", cause));
-    }
-    users::verify_and_drop_password(c.t, person.user.id, c.now).await?;
-    second_factors::drop_all(c, &person.user).await?;
-    sessions::delete_of_user(c.t, person.user.id, None).await?;
-    c.invalidate(Invalidate::User(person.user.id));
-    let user = users::get(c.t, person.user.id).await?.ok_or(Error::NotFound("user"))?;
-    c.record("user.password_removed", "user", user.id, &user)?;
-    Ok(Person { user, ..person })
-}
-
-/// Adds a person of a verified domain.
-async fn join(
-    c: &Change<'_>,
-    connection: &SsoConnection,
-    profile: &Profile,
-    email: &Email,
-    account: Option<User>,
-) -> Result<Whose, Error> {
-    let role = roles_for(connection, profile)?.unwrap_or_else(|| connection.default_role.clone());
-    let user = match account {
-        Some(user) => user,
-        None => {
-            let name = profile.name.as_ref().map_or_else(|| email.as_str().to_owned(), Name::to_string);
-            let user = User::new(c.next_id(), name, email.as_str().to_owned(), true, c.now);
-            users::insert(c.t, &user, None).await?;
-            user
-        }
     };
-    let new = NewMember {
-        user_id: user.id,
-        role,
-        department: Department::None,
-        is_active: true,
-        device_label_id: None,
-    };
-    let member = Member::new(c.next_id(), c.organization(), new, c.now);
-    people::insert(c, &member, &user).await?;
-    adopt(c, connection, profile, Person { member, user }).await
+    let identity = link(c, connection, profile, &person).await?;
+    Ok((person, identity))
 }
 
 /// The roles that the groups of a person give; `None` if they say nothing.
@@ -385,7 +310,7 @@ async fn sync_roles(
     profile: &Profile,
     person: Person,
 ) -> Result<Person, Error> {
-    if person.member.role.is_owner() {
+    if person.member.role.is_owner() || directory::decides_roles(c, &person).await? {
         return Ok(person);
     }
     let roles = roles_for(connection, profile)?;

@@ -1,0 +1,54 @@
+//! A release: a record that was taken from a member who left.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::id::{MemberId, OrganizationId, ReleaseId};
+use crate::json::{Given, GivenJson, JsonSchema};
+use crate::row::Row;
+use crate::time::Time;
+
+/// The time within which a member who comes back gets back what nobody else has taken.
+pub const RESTORED_WITHIN: Duration = Duration::from_hours(30 * 24);
+
+crate::words! {
+    /// The kind of a record that members are responsible for.
+    ReleasedKind {
+        Risk = "risk",
+        Vendor = "vendor",
+        Task = "task",
+        Policy = "policy",
+        Control = "control",
+        ContextEntry = "context_entry",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
+#[serde(rename_all = "camelCase")]
+pub struct Release {
+    pub id: ReleaseId,
+    #[row(column = "org_id")]
+    pub organization_id: OrganizationId,
+    /// The member who had it.
+    pub member_id: MemberId,
+    pub entity_type: ReleasedKind,
+    pub entity_id: String,
+    /// The member to whom it was handed over.
+    pub handed_to: Option<MemberId>,
+    pub released_at: Time,
+}
+
+/// The maximum number of kinds in a request.
+const MAX_KINDS: usize = 10;
+
+impl Given for Vec<ReleasedKind> {
+    fn given(json: &impl GivenJson) -> Result<Self, String> {
+        json.each(MAX_KINDS, ReleasedKind::given)
+    }
+
+    fn accepted() -> Value {
+        json!({"type": "array", "items": ReleasedKind::json_schema(), "maxItems": MAX_KINDS})
+    }
+}
