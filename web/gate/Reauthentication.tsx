@@ -9,6 +9,7 @@ import { queries } from '../api/query';
 import { current, sessionQuery, useMe, useSession } from '../api/session';
 import { offerQuery, type Start, startsOf, startUrlOf } from '../api/sso';
 import { useIdentity } from '../parts/identity';
+import { ProblemText } from '../parts/ProblemText';
 import { Enrol } from '../parts/security/Enrol';
 import { t } from '../texts';
 import { useEscapeBlock } from './escape';
@@ -148,13 +149,9 @@ function SecondFactor({ onDone, onSignIn }: { onDone: () => Promise<unknown>; on
   if (!identity.isKnown) return null;
   return (
     <form onSubmit={(event) => void submit(event)} className={css.form} noValidate>
-      {identity.isPossible ? identity.fields : <p>{t.again.elsewhere}</p>}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
-      {identity.isPossible && (
+      {identity.isImpossible ? <p>{t.again.elsewhere}</p> : identity.fields}
+      <ProblemText>{problem}</ProblemText>
+      {!identity.isImpossible && (
         <Button type="submit" size="lg" loading={busy} disabled={!identity.isReady}>
           {t.security.confirm}
         </Button>

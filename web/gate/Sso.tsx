@@ -6,6 +6,7 @@ import type { Reason } from '../api/demands';
 import { words } from '../api/problem';
 import { current, type Session } from '../api/session';
 import { rememberStart, type Start, startAddress } from '../api/sso';
+import { ProblemText } from '../parts/ProblemText';
 import { CLOSING_PAGE, useSsoWindow } from '../parts/ssoWindow';
 import { t } from '../texts';
 import css from './gate.module.css';
@@ -92,11 +93,7 @@ export function SsoInWindow({ start, email, reason, isMain, onDone }: WindowProp
           {t.security.sso.away(start.name || t.gate.sso.provider)}
         </p>
       )}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
+      <ProblemText>{problem}</ProblemText>
       {(isAway || problem) && (
         <div className={css.links}>
           {isAway && (

@@ -5,6 +5,7 @@ import { createPasskey, hasPasskeys, passkeyWords, registrationOptions } from '.
 import { t } from '../../texts';
 import { browser } from '../browser';
 import { useConfirmed } from '../confirmed';
+import { ProblemText } from '../ProblemText';
 import { type AppSecret, AppSetup, createAppSecret } from './AppSetup';
 import css from './security.module.css';
 
@@ -70,11 +71,7 @@ export function Enrol({ onDone }: { onDone: () => Promise<unknown> }) {
           )}
         </ul>
       )}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
+      <ProblemText>{problem}</ProblemText>
       {dialog}
     </div>
   );
