@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import { useMe } from '../api/session';
-import { StatusPill } from '../parts/StatusPill';
-import { t } from '../texts';
+import { useMe } from '../../api/session';
+import { StatusPill } from '../../parts/StatusPill';
+import { t } from '../../texts';
+import { Fetched, Section } from '../Section';
+import css from '../settings.module.css';
 import { Connections } from './Connections';
 import { Domains } from './Domains';
 import { ExemptOwners } from './ExemptOwners';
 import type { Policy } from './policy';
 import { useSignIn } from './queries';
-import { Fetched, Section } from './Section';
 import { SignInPolicy } from './SignInPolicy';
-import css from './settings.module.css';
 
 /** How members of the organization sign in. */
 export function SignIn() {

@@ -1,20 +1,20 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { api } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { Copy } from '../parts/Copy';
-import { useConfirm } from '../parts/confirm';
-import { useConfirmed } from '../parts/confirmed';
-import { moment } from '../parts/format';
-import { StatusPill } from '../parts/StatusPill';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { useForm } from './form';
+import { api } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { Copy } from '../../parts/Copy';
+import { useConfirm } from '../../parts/confirm';
+import { useConfirmed } from '../../parts/confirmed';
+import { moment } from '../../parts/format';
+import { StatusPill } from '../../parts/StatusPill';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { useForm } from '../form';
+import { Section } from '../Section';
+import css from '../settings.module.css';
 import { DOMAINS } from './queries';
-import { Section } from './Section';
-import css from './settings.module.css';
 import { type Connection, domainState, type MailDomain } from './sso';
 
 /** The mail domains of the organization, and the DNS records that prove them. */

@@ -1,5 +1,5 @@
-import type { Schemas } from '../api/client';
-import { t } from '../texts';
+import type { Schemas } from '../../api/client';
+import { t } from '../../texts';
 
 export type Policy = Schemas['SignInPolicy'];
 type Change = Schemas['UpdateSignInPolicy'];

@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core';
-import { $api } from '../api/client';
-import { useMe } from '../api/session';
-import { Field } from '../parts/Field';
-import { moment } from '../parts/format';
-import { Panel } from '../parts/Panel';
-import { StatusPill } from '../parts/StatusPill';
-import { failureWords } from '../parts/ssoFailures';
-import { t } from '../texts';
-import { Fetched } from './Section';
-import css from './settings.module.css';
+import { $api } from '../../api/client';
+import { useMe } from '../../api/session';
+import { Field } from '../../parts/Field';
+import { moment } from '../../parts/format';
+import { Panel } from '../../parts/Panel';
+import { StatusPill } from '../../parts/StatusPill';
+import { failureWords } from '../../parts/ssoFailures';
+import { t } from '../../texts';
+import { Fetched } from '../Section';
+import css from '../settings.module.css';
 import { type Connection, resultOf, roleOf, type SsoSignIn } from './sso';
 
 type Props = {

@@ -1,17 +1,17 @@
 import { ActionIcon, Button, Checkbox, PasswordInput, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { api } from '../api/client';
-import { Problem } from '../api/problem';
-import { refetch } from '../api/query';
-import { useConfirmed } from '../parts/confirmed';
-import { Dialog } from '../parts/Dialog';
-import { useDraft } from '../parts/drafts';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { FormBody, useForm } from './form';
+import { api } from '../../api/client';
+import { Problem } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useConfirmed } from '../../parts/confirmed';
+import { Dialog } from '../../parts/Dialog';
+import { useDraft } from '../../parts/drafts';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { FormBody, useForm } from '../form';
+import css from '../settings.module.css';
 import { CONNECTIONS } from './queries';
-import css from './settings.module.css';
 import { type Connection, changesOf, NEW_CONNECTION, newBodyOf, roleWords, type TypedConnection, typedOf } from './sso';
 
 const FIELDS = [

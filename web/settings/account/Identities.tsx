@@ -1,21 +1,22 @@
 import { Button } from '@mantine/core';
-import { $api, api } from '../api/client';
-import type { Answer } from '../api/paths';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { useConfirm } from '../parts/confirm';
-import { useConfirmed } from '../parts/confirmed';
-import { day, moment } from '../parts/format';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { CONNECTIONS } from './queries';
-import { Head, Section } from './Section';
-import css from './settings.module.css';
+import { $api, api } from '../../api/client';
+import type { Answer } from '../../api/paths';
+import { words } from '../../api/problem';
+import { useMe } from '../../api/session';
+import { useConfirm } from '../../parts/confirm';
+import { useConfirmed } from '../../parts/confirmed';
+import { day, moment } from '../../parts/format';
+import { toast } from '../../parts/toast';
+import { Way, Ways } from '../../parts/Way';
+import { t } from '../../texts';
+import { Head, Section } from '../Section';
+import css from '../settings.module.css';
+import { CONNECTIONS } from '../signIn/queries';
+import { changed, type SECURITY } from './queries';
 
-type Identity = Answer<'/v1/auth/security'>['identities'][number];
+type Identity = Answer<typeof SECURITY>['identities'][number];
 
-/** The identities at providers by which the user signs in, and the connections that can be linked. */
+/** The identities at providers that the user signs in with, and the connections that can be linked. */
 export function Identities({ identities }: { identities: Identity[] }) {
   const { membership, can } = useMe();
   const connections = $api.useQuery('get', CONNECTIONS, {}, { enabled: can('identity:read') });
@@ -37,11 +38,11 @@ export function Identities({ identities }: { identities: Identity[] }) {
         </table>
       )}
       {free.length > 0 && (
-        <ul className={css.ways}>
+        <Ways>
           {free.map((connection) => (
             <Free key={connection.id} {...connection} organization={membership?.name ?? ''} />
           ))}
-        </ul>
+        </Ways>
       )}
     </Section>
   );
@@ -53,8 +54,7 @@ function Line({ identity: { id, connectionName, email, createdAt, lastUsedAt } }
   const { columns } = texts;
   const remove = async () => {
     await api.DELETE('/v1/auth/identities/{id}', { params: { path: { id } } });
-    await refetch('/v1/auth/', 'session');
-    toast(texts.removed(connectionName));
+    await changed(texts.removed(connectionName));
   };
   return (
     <tr>
@@ -105,15 +105,16 @@ function Free({ id, name, organization }: { id: string; name: string; organizati
       location.assign(data?.startUrl ?? '');
     }).catch((problem) => toast(words(problem), { bad: true }));
   return (
-    <li className={css.way}>
-      <div>
-        <b>{name}</b>
-        <span className="t3">{texts.free(organization)}</span>
-      </div>
-      <Button variant="default" onClick={() => void link()}>
-        {texts.link(name)}
-      </Button>
+    <Way
+      title={name}
+      hint={texts.free(organization)}
+      actions={
+        <Button variant="default" onClick={() => void link()}>
+          {texts.link(name)}
+        </Button>
+      }
+    >
       {dialog}
-    </li>
+    </Way>
   );
 }

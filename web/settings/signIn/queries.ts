@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { $api, api } from '../api/client';
-import type { Versioned } from '../api/records';
+import { $api, api } from '../../api/client';
+import type { Versioned } from '../../api/records';
 import type { Policy } from './policy';
 
 export const POLICY = '/v1/organization/sign-in-policy' as const;

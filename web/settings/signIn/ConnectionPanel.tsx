@@ -1,21 +1,21 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { Copy } from '../parts/Copy';
-import { useConfirm } from '../parts/confirm';
-import { Field } from '../parts/Field';
-import { moment } from '../parts/format';
-import { Panel } from '../parts/Panel';
-import { StatusPill } from '../parts/StatusPill';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
+import { $api, api, type Schemas } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { Copy } from '../../parts/Copy';
+import { useConfirm } from '../../parts/confirm';
+import { Field } from '../../parts/Field';
+import { moment } from '../../parts/format';
+import { Panel } from '../../parts/Panel';
+import { StatusPill } from '../../parts/StatusPill';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { Fetched } from '../Section';
+import css from '../settings.module.css';
 import { ConnectionForm } from './ConnectionForm';
 import { CONNECTIONS } from './queries';
-import { Fetched } from './Section';
-import css from './settings.module.css';
 import { type Connection, resultOf, roleWords, type SsoSignIn } from './sso';
 
 type Props = {

@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
 import { screen, waitFor, within } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { answer, draw } from '../parts/testing/render';
+import { answer, draw } from '../../parts/testing/render';
 import { SignIn } from './SignIn';
 
 const view = vi.hoisted(() => ({ current: {} as Record<string, string> }));
-vi.mock('../parts/search', () => ({ useView: () => ({ view: view.current, change: vi.fn() }) }));
+vi.mock('../../parts/search', () => ({ useView: () => ({ view: view.current, change: vi.fn() }) }));
 vi.mock('@tanstack/react-router', () => ({ Link: () => null }));
 afterEach(() => vi.unstubAllGlobals());
 

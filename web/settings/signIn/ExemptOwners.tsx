@@ -1,15 +1,15 @@
 import { Button, Select } from '@mantine/core';
 import { useState } from 'react';
-import { exempt, type Member, usePeople } from '../api/people';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { useConfirm } from '../parts/confirm';
-import { StatusPill } from '../parts/StatusPill';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
+import { exempt, type Member, usePeople } from '../../api/people';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { useConfirm } from '../../parts/confirm';
+import { StatusPill } from '../../parts/StatusPill';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { Section } from '../Section';
+import css from '../settings.module.css';
 import { POLICY } from './queries';
-import { Section } from './Section';
-import css from './settings.module.css';
 
 const isOwner = ({ role }: Member) => role.split(',').includes('owner');
 

@@ -1,10 +1,10 @@
-import type { Schemas } from '../api/client';
-import type { Member } from '../api/people';
-import { domainOf } from '../api/sso';
-import { day, daysUntil } from '../parts/format';
-import type { Status } from '../parts/StatusPill';
-import { failureWords } from '../parts/ssoFailures';
-import { t } from '../texts';
+import type { Schemas } from '../../api/client';
+import type { Member } from '../../api/people';
+import { domainOf } from '../../api/sso';
+import { day, daysUntil } from '../../parts/format';
+import type { Status } from '../../parts/StatusPill';
+import { failureWords } from '../../parts/ssoFailures';
+import { t } from '../../texts';
 
 export type Connection = Schemas['SsoConnection'];
 export type MailDomain = Schemas['MailDomain'];
