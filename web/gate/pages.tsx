@@ -226,7 +226,7 @@ export function SetUp() {
   );
 }
 
-/** What to do after the set-up. */
+/** The next steps after the set-up. */
 function Next({ created }: { created: { organization: string; apiKey?: string | null } }) {
   const { next } = t.gate;
   const ways = [

@@ -16,13 +16,13 @@ export type DialogProps = {
   /** The fields in it that show their own problems, and the handler of these problems. */
   fields?: string[];
   onErrors?: (errors: Record<string, string>) => void;
-  /** What is signed or approved is so by a person: they confirm that it is them. */
+  /** A person signs or approves: they confirm that it is them. */
   withPassword?: boolean;
   /** They confirm that it is them unless they did within ten minutes. */
   withIdentity?: boolean;
   /** It changes how the account signs in, so its own credentials confirm it. */
   isOfAccount?: boolean;
-  /** What it does cannot be undone. */
+  /** It cannot be undone. */
   isDanger?: boolean;
   /** Over whatever covers the page. */
   isAbove?: boolean;

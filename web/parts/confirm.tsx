@@ -3,7 +3,7 @@ import { Dialog, type DialogProps } from './Dialog';
 
 type Question = Pick<DialogProps, 'title' | 'verb' | 'act' | 'withIdentity' | 'isOfAccount'> & {
   text: ReactNode;
-  /** What it does can be taken back. */
+  /** It can be undone. */
   isSafe?: boolean;
 };
 

@@ -6,6 +6,7 @@ import { words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { useMe } from '../../api/session';
 import { Field, type Value } from '../../parts/Field';
+import { roleWords } from '../../parts/roles';
 import { toast } from '../../parts/toast';
 import { chooseLanguage, type Language, language, languages, t } from '../../texts';
 import { FormBody, useForm } from '../form';
@@ -36,7 +37,6 @@ function Who() {
     await refetch('session', '/v1/people');
     toast(t.edits.saved);
   }
-  const roles = membership?.role.split(',').map((role) => t.roles[role] ?? role) ?? [];
   return (
     <Section title={texts.who} lead={texts.whoText}>
       <dl>
@@ -47,7 +47,7 @@ function Who() {
           {user?.email}
         </Field>
         <Field name="role" label={texts.roles} kind="text" value={null}>
-          {roles.join(', ')}
+          {membership && roleWords(membership.role)}
         </Field>
       </dl>
     </Section>

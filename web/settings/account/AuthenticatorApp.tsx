@@ -23,7 +23,7 @@ export function AuthenticatorApp({ totp: { isActive, since } }: Pick<Answer<type
   // The recovery codes are shown once: they are left by a button, not by a stray click.
   const [isLocked, setLocked] = useState(false);
   const [busy, setBusy] = useState(false);
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   const own = t.security.app;
 
   async function start() {

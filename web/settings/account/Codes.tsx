@@ -17,7 +17,7 @@ const FEW = 3;
 export function Codes({ state: { totp, recoveryCodes } }: { state: Answer<typeof SECURITY> }) {
   const { ask, dialog } = useConfirm();
   const [codes, setCodes] = useState<string[]>();
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   const own = t.security.recovery;
   const { left, createdAt } = recoveryCodes;
   const renew = () =>

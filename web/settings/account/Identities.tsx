@@ -20,7 +20,7 @@ type Identity = Answer<typeof SECURITY>['identities'][number];
 export function Identities({ identities }: { identities: Identity[] }) {
   const { membership, can } = useMe();
   const connections = $api.useQuery('get', CONNECTIONS, {}, { enabled: can('identity:read') });
-  const texts = t.settings.identities;
+  const texts = t.signIn.identities;
   const isLinked = (id: string) => identities.some(({ connectionId }) => connectionId === id);
   const free = connections.data?.data.filter(({ id, isEnabled }) => isEnabled && !isLinked(id)) ?? [];
   if (identities.length === 0 && free.length === 0) return null;
@@ -50,7 +50,7 @@ export function Identities({ identities }: { identities: Identity[] }) {
 
 function Line({ identity: { id, connectionName, email, createdAt, lastUsedAt } }: { identity: Identity }) {
   const { ask, dialog } = useConfirm();
-  const texts = t.settings.identities;
+  const texts = t.signIn.identities;
   const { columns } = texts;
   const remove = async () => {
     await api.DELETE('/v1/auth/identities/{id}', { params: { path: { id } } });
@@ -95,7 +95,7 @@ function Line({ identity: { id, connectionName, email, createdAt, lastUsedAt } }
 /** A connection of the organization to which no identity of the user is linked. */
 function Free({ id, name, organization }: { id: string; name: string; organization: string }) {
   const { run, dialog } = useConfirmed({ isOfAccount: true });
-  const texts = t.settings.identities;
+  const texts = t.signIn.identities;
   const link = () =>
     run(async () => {
       const { data } = await api.POST('/v1/auth/sso/{connectionId}/start-ticket', {

@@ -27,7 +27,7 @@ import { changed, SECURITY } from './queries';
 /** The passkeys of the account, which are added, renamed and removed here. */
 export function Passkeys({ security }: { security: Query<Answer<typeof SECURITY>> }) {
   const [isAdding, setAdding] = useState(false);
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   const own = t.security.passkeys;
   const mayAdd = security.data?.arePasskeysAvailable === true && hasPasskeys();
   return (
@@ -58,7 +58,7 @@ export function Passkeys({ security }: { security: Query<Answer<typeof SECURITY>
 
 /** Why no passkey can be added here. */
 function obstacle(isAvailable: boolean): string {
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   if (isAvailable && !isAtIpAddress()) return texts.unsupported;
   const isLocal = location.hostname.startsWith('127.') || location.hostname === '[::1]';
   const local = location.origin.replace(location.hostname, 'localhost');
@@ -66,7 +66,7 @@ function obstacle(isAvailable: boolean): string {
 }
 
 function Table({ passkeys }: { passkeys: Passkey[] }) {
-  const { columns } = t.settings.security;
+  const { columns } = t.signIn.security;
   return (
     <table className={css.table}>
       <caption className="hidden-visually">{t.security.passkeys.title}</caption>
@@ -83,7 +83,7 @@ function Table({ passkeys }: { passkeys: Passkey[] }) {
 function Line({ passkey: { id, name, createdAt, lastUsedAt, isSynced } }: { passkey: Passkey }) {
   const { ask, dialog } = useConfirm();
   const [isRenaming, setRenaming] = useState(false);
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   const { columns } = texts;
   const remove = async () => {
     await api.DELETE('/v1/auth/passkeys/{id}', { params: { path: { id } } });
@@ -133,7 +133,7 @@ function Line({ passkey: { id, name, createdAt, lastUsedAt, isSynced } }: { pass
 type NameProps = { value: string; error?: string; onChange: (next: string) => void };
 
 function NameInput({ value, error, onChange }: NameProps) {
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   return (
     <TextInput
       label={texts.name}
@@ -151,7 +151,7 @@ function NameInput({ value, error, onChange }: NameProps) {
 function Rename({ id, now, onClose }: { id: string; now: string; onClose: () => void }) {
   const [name, setName] = useState(now);
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   return (
     <Dialog
       title={texts.renameTitle}
@@ -174,7 +174,7 @@ function Rename({ id, now, onClose }: { id: string; now: string; onClose: () => 
 function Add({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState(() => browser(navigator.userAgent) ?? '');
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   async function act() {
     try {
       const passkey = await createPasskey(await registrationOptions(), name.trim());

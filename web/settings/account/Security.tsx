@@ -18,7 +18,7 @@ type Demand = State['demands'][number];
 /** The second factors of the account: authenticator app, recovery codes and passkeys; and its identities at providers. */
 export function Security() {
   const security = $api.useQuery('get', SECURITY);
-  const texts = t.settings.security;
+  const texts = t.signIn.security;
   return (
     <>
       <Section title={texts.title} lead={texts.lead}>
@@ -41,7 +41,7 @@ export function Security() {
 }
 
 function demandWords({ organizationName, mfa, mfaFrom, sso, isExempt }: Demand): string {
-  const texts = t.settings.security.demands;
+  const texts = t.signIn.security.demands;
   if (sso === 'required') return isExempt ? texts.exempt(organizationName) : texts.sso(organizationName);
   if (mfa === 'optional') return texts.optional(organizationName);
   const isLater = mfaFrom !== null && Date.parse(mfaFrom) > Date.now();
@@ -57,7 +57,7 @@ function Demands({ state: { demands, totp, passkeys } }: { state: State }) {
         <li key={demand.organizationId}>
           {demandWords(demand)}{' '}
           {(demand.sso === 'required' ? demand.isExempt : demand.mfa === 'required') && !hasFactor && (
-            <StatusPill label={t.settings.security.missing} tone="warn" shape="alert" />
+            <StatusPill label={t.signIn.security.missing} tone="warn" shape="alert" />
           )}
         </li>
       ))}

@@ -12,7 +12,7 @@ export async function fetchPolicy(): Promise<Versioned<Policy>> {
   return { data: data as Policy, version: response.headers.get('ETag') };
 }
 
-/** How members of the organization sign in: the policy, the connections and the domains, once all are there. */
+/** The sign-in of the members of the organization: the policy, the connections and the domains, once all are there. */
 export function useSignIn() {
   const policy = useQuery({ queryKey: ['policy', POLICY], queryFn: fetchPolicy });
   // A test ends in another window.
