@@ -74,7 +74,7 @@ test('a policy goes from a template to a signature', async ({ page, demo, browse
   await approver.goto(`${demo.url}${path}`);
   await approver.getByRole('button', { name: 'Approve' }).click();
   await vouch(approver.getByRole('dialog'), 'Approve and publish v1');
-  await expect(approver.getByText('Published').first()).toBeVisible();
+  await expect(approver.getByText('Published', { exact: true }).first()).toBeVisible();
   await other.close();
 
   // The page of the author hears of it.
