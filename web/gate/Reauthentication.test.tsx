@@ -177,7 +177,7 @@ test('connections that could not be looked up are not missing', async () => {
   expect((await created).data).toEqual({ id: 'rsk_1' });
 });
 
-test('a demand that comes back after a sign-in begins with an empty form', async () => {
+test('a demand that a sign-in left unmet begins with an empty form', async () => {
   chooseOrganization(ORGANIZATION);
   let signIns = 0;
   const unmet = () => (signIns < 2 ? 'idle' : null);

@@ -53,7 +53,7 @@ type WindowProps = {
   onDone: (session: Session) => Promise<unknown>;
 };
 
-/** Signs in by the identity provider in a window of its own, so that what was typed in the page stays. */
+/** Signs in at the identity provider in a window of its own, so that what was typed in the page stays. */
 export function SsoInWindow({ start, email, reason, isMain, onDone }: WindowProps) {
   const trips = useSsoWindow();
   const [isAway, setAway] = useState(false);

@@ -62,7 +62,7 @@ export const signIn = {
     askSso: 'Require single sign-on?',
     verbSso: 'Require single sign-on',
     askSsoText: (count: number, exempt: string): string =>
-      `${count === 1 ? '1 active member then signs' : `${count.toLocaleString('en')} active members then sign`} in with a connection only; those who are signed in in another way must sign in again. Exempt: ${exempt}.`,
+      `${count === 1 ? '1 active member then signs' : `${count.toLocaleString('en')} active members then sign`} in with a connection only; those who are signed in another way must sign in again. Exempt: ${exempt}.`,
     outside: (count: number, addresses: string): string =>
       `${count === 1 ? '1 of them has an address' : `${count.toLocaleString('en')} of them have addresses`} outside the verified domains and can sign in only with an identity that is linked already: ${addresses}.`,
   },
@@ -119,7 +119,7 @@ export const signIn = {
       showSecret: 'Show the secret',
       isSet: 'Set',
       secretExpires: 'Secret expires on',
-      secretExpiresHelp: 'Owners get an e-mail 30, 7 and 1 days before.',
+      secretExpiresHelp: 'Owners get an e-mail 30 days, 7 days and 1 day before.',
       signsOutAtProvider: 'Sign out at the provider, too',
       signsOutAtProviderHelp: 'Signing out here then ends the session at the provider, if it supports that.',
       joinsMembers: 'Add people of verified domains at their first sign-in',
