@@ -27,6 +27,7 @@ import { Reauthentication } from './gate/Reauthentication';
 import { ConnectionBar } from './parts/Connection';
 import { KeySheet } from './parts/keys';
 import { usePaper } from './parts/print';
+import { rolesOf, roleWords } from './parts/roles';
 import { type NavGroup, Shell } from './parts/Shell';
 import { useShortcuts } from './parts/shortcuts';
 import { signOut } from './parts/signOut';
@@ -144,7 +145,7 @@ export function Console() {
       }}
       user={{
         name: user?.name || user?.email || '',
-        role: t.roles[membership?.role.split(',')[0] ?? ''] ?? membership?.role ?? '',
+        role: roleWords(rolesOf(membership?.role ?? '')[0] ?? ''),
       }}
       groups={groups}
       unread={can('profile:read') ? unread : undefined}

@@ -15,7 +15,7 @@ let asker: Asker | undefined;
 let asking: Promise<void> | undefined;
 let rounds = 0;
 
-/** The path at which single sign-on to the current organization starts, as the last refusal named it. */
+/** The path at which single sign-on to the current organization starts, if a refusal named one while the demand is unmet. */
 export const ssoStart = store<string | undefined>(undefined);
 
 export function onDemand(next: Asker | undefined) {
@@ -27,6 +27,7 @@ export function meet({ reason, startUrl }: Demand): Promise<void> {
   if (startUrl) ssoStart.set(startUrl);
   asking ??= (asker?.(reason) ?? Promise.resolve()).finally(() => {
     asking = undefined;
+    ssoStart.set(undefined);
     rounds += 1;
   });
   return asking;

@@ -1,6 +1,6 @@
 import { Problem } from './problem';
 
-/** Who asks for a new sign-in when the session ends under somebody's hands. */
+/** Asks for a new sign-in when the session ends while the page is in use. */
 type Asker = () => Promise<void>;
 let asker: Asker | undefined;
 let asking: Promise<void> | undefined;
@@ -17,7 +17,7 @@ export function ask(): Promise<void> {
   return asking;
 }
 
-/** Whether this page can ask for a new sign-in. */
+/** True if this page can ask for a new sign-in. */
 export const canAsk = () => asker !== undefined;
 
 /** Sends it, and if the session has ended, once more after a new sign-in. */

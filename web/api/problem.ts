@@ -4,7 +4,7 @@ import type { components } from './schema';
 type Body = components['schemas']['Problem'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 /** The members of a problem that say how to go on. */
-type More = Pick<Body, 'challenge' | 'methods' | 'expiresAt' | 'reason' | 'organizationId' | 'startUrl'>;
+type More = Pick<Body, 'challenge' | 'methods' | 'reason' | 'organizationId' | 'startUrl'>;
 
 /** A failure as the server tells it. */
 export class Problem extends Error {

@@ -27,7 +27,7 @@ export function current(session: Session): Membership | undefined {
   return chosen;
 }
 
-/** Who is signed in, inside pages that need somebody to be. */
+/** The signed-in user, inside pages that need one. */
 export function useMe() {
   const { data } = useSession();
   const membership = data && current(data);
@@ -36,7 +36,7 @@ export function useMe() {
     user: data?.user,
     membership,
     memberId: membership?.memberId,
-    /** Whether the role allows it. What it does not allow is not offered. */
+    /** True if the role allows it. What it does not allow is not offered. */
     can: (permission: string) => permissions.has(permission),
   };
 }

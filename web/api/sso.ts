@@ -6,7 +6,7 @@ export type Offer = Start & Pick<Schemas['OfferedSso'], 'isRequired'>;
 
 const START = '/v1/auth/sso/';
 
-/** The path at which a sign-in by a connection starts. */
+/** The path at which a sign-in with a connection starts. */
 export const startUrlOf = (connectionId: string) => `${START}${connectionId}/start`;
 
 /** The domain of an address that is complete, in lower case. */
@@ -29,7 +29,7 @@ export function startAddress({ startUrl }: Pick<Start, 'startUrl'>, next: string
   return `${startUrl}?${query}`;
 }
 
-/** The connections to sign in by where single sign-on is demanded: the one that the server named, or else all known ones. */
+/** The connections to sign in with where single sign-on is demanded: the one that the server named, or else all known ones. */
 export function startsOf(startUrl: string | undefined, named: Start[], offer?: Start | null): Start[] {
   if (startUrl === undefined) return named;
   const all = offer ? [offer, ...named] : named;
@@ -38,7 +38,7 @@ export function startsOf(startUrl: string | undefined, named: Start[], offer?: S
 
 const KEY = 'attestry.sso';
 
-/** The connection by which this browser last signed in. */
+/** The connection that this browser last signed in with. */
 export function lastStart(): Start | undefined {
   try {
     const { name, startUrl } = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Start>;
@@ -49,7 +49,7 @@ export function lastStart(): Start | undefined {
   }
 }
 
-/** Remembers the connection that this browser signs in by; none after another way. */
+/** Remembers the connection that this browser signs in with; none after another way. */
 export function rememberStart(start: Start | undefined) {
   if (start) localStorage.setItem(KEY, JSON.stringify({ name: start.name, startUrl: start.startUrl }));
   else localStorage.removeItem(KEY);

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest';
-import { actionsOf, fieldWord, reading } from './entries';
+import { t } from '../texts';
+import { ACTIONS, actionOf, actionsOf, actionWord, fieldWord, reading } from './entries';
 
 test('a field of an entry has its label, and its name in the API where it has none', () => {
   expect(fieldWord('task', 'lastEvidenceDate')).toBe('Latest evidence');
@@ -19,4 +20,16 @@ test('a filter by actions keeps those of the kinds that are shown', () => {
   );
   expect(actionsOf('task', 'risk.created')).toBeUndefined();
   expect(actionsOf(undefined, 'risk.created')).toBeUndefined();
+});
+
+test('whatever happens to a member or to a sign-in has words of its own', () => {
+  const members = (ACTIONS.member ?? []).map((verb) => actionOf('member', verb)).filter((action) => action !== 'member.updated');
+  expect(members.filter((action) => !t.people.verbs[action])).toEqual([]);
+  const kinds = ['member', 'user', 'session', 'second_factor', 'mail_domain', 'sso_connection', 'sso_identity'];
+  const words = kinds.flatMap((kind) => (ACTIONS[kind] ?? []).map((verb) => actionWord(actionOf(kind, verb))));
+  expect(words.filter((word) => word === '' || /_/.test(word))).toEqual([]);
+  const verbs = kinds.flatMap((kind) => ACTIONS[kind] ?? []).map((verb) => verb.split('.').at(-1) ?? '');
+  expect(
+    verbs.filter((verb) => !t.audit.verbs[verb] && !Object.keys(t.audit.actions).some((one) => one.endsWith(`.${verb}`))),
+  ).toEqual([]);
 });

@@ -75,7 +75,7 @@ test('a new sign-in can lead to the next demand', async () => {
   const { user } = draw(<Reauthentication onSignOut={() => undefined} />);
   const created = create();
   expect(await screen.findByRole('heading', { name: 'Sign in again' })).toBeTruthy();
-  await user.type(screen.getByLabelText('Password (ada@example.com)'), 'secret{Enter}');
+  await user.type(await screen.findByLabelText('Password (ada@example.com)'), 'secret{Enter}');
   expect(await screen.findByRole('heading', { name: 'Add a second factor' })).toBeTruthy();
   await user.click(screen.getByRole('button', { name: 'Set up app' }));
   expect(await screen.findByRole('img', { name: 'QR code for the authenticator app' })).toBeTruthy();
@@ -128,4 +128,73 @@ test('where single sign-on is required the window of the provider opens over the
   unmet = null;
   expect((await created).data).toEqual({ id: 'rsk_1' });
   expect(opened.close).toHaveBeenCalledOnce();
+});
+
+const required = { demands: [{ organizationId: ORGANIZATION, sso: 'required', isExempt: false }] };
+const confirmation = (...connections: object[]) => ({
+  body: { isConfirmed: false, confirmedUntil: null, methods: ['sso'], needsCode: false, connections },
+});
+const acme = { id: 'idc_1', organizationId: ORGANIZATION, name: 'Acme' };
+
+test('a session that was signed out at the provider is signed in there again', async () => {
+  chooseOrganization(ORGANIZATION);
+  let unmet: string | null = 'too_old';
+  vi.stubGlobal('open', () => ({ location: { replace: () => undefined }, close: () => undefined }));
+  answer({
+    '/v1/risks': () => (unmet ? refusal(unmet, ORGANIZATION, '/v1/auth/sso/idc_1/start') : { body: { id: 'rsk_1' } }),
+    '/v1/auth/confirm': () => confirmation(acme),
+    '/v1/auth/security': () => ({ body: required }),
+    '/v1/auth/session': () => session(unmet),
+  });
+  const { user } = draw(<Reauthentication onSignOut={() => undefined} />);
+  const created = create();
+  expect(await screen.findByRole('heading', { name: 'Sign in again' })).toBeTruthy();
+  await user.click(await screen.findByRole('button', { name: 'Continue with Acme' }));
+  expect(screen.queryByLabelText(/Password/)).toBeNull();
+  unmet = null;
+  expect((await created).data).toEqual({ id: 'rsk_1' });
+});
+
+test('connections that could not be looked up are not missing', async () => {
+  chooseOrganization(ORGANIZATION);
+  let unmet: string | null = 'sso_required';
+  let isDown = true;
+  vi.stubGlobal('open', () => ({ location: { replace: () => undefined }, close: () => undefined }));
+  answer({
+    '/v1/risks': () => (unmet ? refusal(unmet) : { body: { id: 'rsk_1' } }),
+    '/v1/auth/confirm': () =>
+      isDown ? { status: 500, body: { status: 500, code: 'internal', detail: 'It failed.' } } : confirmation(acme),
+    '/v1/auth/security': () => ({ body: required }),
+    '/v1/auth/session': () => session(unmet),
+  });
+  const { user } = draw(<Reauthentication onSignOut={() => undefined} />);
+  const created = create();
+  expect((await screen.findByRole('alert')).textContent).toContain('It failed.');
+  isDown = false;
+  await user.click(screen.getByRole('button', { name: 'Try again' }));
+  await user.click(await screen.findByRole('button', { name: 'Continue with Acme' }));
+  unmet = null;
+  expect((await created).data).toEqual({ id: 'rsk_1' });
+});
+
+test('a demand that a sign-in left unmet begins with an empty form', async () => {
+  chooseOrganization(ORGANIZATION);
+  let signIns = 0;
+  const unmet = () => (signIns < 2 ? 'idle' : null);
+  answer({
+    '/v1/risks': () => (unmet() ? refusal('idle') : { body: { id: 'rsk_1' } }),
+    '/v1/auth/login': () => {
+      signIns += 1;
+      return { body: { token: 't', user: { id: 'usr_1' } } };
+    },
+    '/v1/auth/security': () => ({ body: { arePasskeysAvailable: false, demands: [] } }),
+    '/v1/auth/session': () => session(unmet()),
+  });
+  const { user } = draw(<Reauthentication onSignOut={() => undefined} />);
+  const created = create();
+  const password = () => screen.findByLabelText<HTMLInputElement>('Password (ada@example.com)');
+  await user.type(await password(), 'secret{Enter}');
+  await waitFor(async () => expect((await password()).value).toBe(''));
+  await user.type(await password(), 'secret{Enter}');
+  expect((await created).data).toEqual({ id: 'rsk_1' });
 });

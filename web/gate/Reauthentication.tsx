@@ -8,7 +8,9 @@ import { words } from '../api/problem';
 import { queries } from '../api/query';
 import { current, sessionQuery, useMe, useSession } from '../api/session';
 import { offerQuery, type Start, startsOf, startUrlOf } from '../api/sso';
+import { SectionError } from '../parts/ErrorPage';
 import { useIdentity } from '../parts/identity';
+import { ProblemText } from '../parts/ProblemText';
 import { Enrol } from '../parts/security/Enrol';
 import { t } from '../texts';
 import { useEscapeBlock } from './escape';
@@ -23,6 +25,8 @@ import { SsoInWindow } from './Sso';
 export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
   const { user, membership } = useMe();
   const [reason, setReason] = useState<Reason>();
+  // The same demand can follow a sign-in: its form then begins anew.
+  const [round, setRound] = useState(0);
   const done = useRef<() => void>(undefined);
   useEscapeBlock(reason !== undefined);
   useEffect(() => {
@@ -49,8 +53,9 @@ export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
     // A passkey may be of another account, which has no part in what was typed here.
     if (session.user.id !== user?.id) return location.assign('/');
     const next = current(session)?.unmet;
-    if (next) return setReason(next);
-    setReason(undefined);
+    setRound((last) => last + 1);
+    setReason(next ?? undefined);
+    if (next) return;
     done.current?.();
     await queries.invalidateQueries();
   }
@@ -70,7 +75,7 @@ export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
           <h2>{t.again.titles[reason]}</h2>
           <p className={css.lead}>{t.again.texts[reason](membership?.name ?? '')}</p>
           {wasOpen.current && <p className="t2">{t.again.kept}</p>}
-          <Ways key={reason} reason={reason} onDone={proceed} />
+          <Ways key={`${reason} ${round}`} reason={reason} onDone={proceed} />
           <Others onSignOut={onSignOut} />
         </div>
       )}
@@ -80,8 +85,10 @@ export function Reauthentication({ onSignOut }: { onSignOut: () => void }) {
 
 type WaysProps = { reason: Reason; onDone: () => Promise<unknown> };
 
-/** How single sign-on helps a session in the current organization; undefined while that is looked up. */
-function useSso(reason: Reason, email: string): { starts: Start[]; isOnly: boolean } | undefined {
+type Sso = { starts: Start[]; isOnly: boolean; error: unknown; refetch: () => unknown };
+
+/** The connections that help a session in the current organization; undefined while they are looked up. */
+function useSso(reason: Reason, email: string): Sso | undefined {
   const { membership } = useMe();
   const { data: session } = useSession();
   const startUrl = ssoStart.use();
@@ -96,7 +103,12 @@ function useSso(reason: Reason, email: string): { starts: Start[]; isOnly: boole
   const isOnly = reason === 'sso_required' || (demand?.sso === 'required' && !demand.isExempt);
   // The age of a session by other means counts from its own sign-in.
   const doesHelp = isOnly || session?.method === 'sso';
-  return { starts: doesHelp ? startsOf(startUrl, named, offer.data) : [], isOnly };
+  return {
+    starts: doesHelp ? startsOf(startUrl, named, offer.data) : [],
+    isOnly,
+    error: confirmation.error ?? security.error,
+    refetch: () => Promise.all([confirmation.refetch(), security.refetch()]),
+  };
 }
 
 /** The form that removes the reason. */
@@ -107,15 +119,16 @@ function Ways({ reason, onDone }: WaysProps) {
   const [isSigningIn, setSigningIn] = useState(false);
   if (reason === 'mfa_enrolment') return <Enrol onDone={onDone} />;
   if (reason === 'mfa_required' && !isSigningIn) return <SecondFactor onDone={onDone} onSignIn={() => setSigningIn(true)} />;
-  if (sso?.isOnly || reason === 'sso_required')
-    return sso && <BySso starts={sso.starts} email={email} reason={reason} onDone={onDone} />;
-  return <SignInForm email={email} reason={reason} starts={sso?.starts ?? []} verb={t.expired.button} onSignedIn={onDone} />;
+  if (!sso) return null;
+  if (sso.isOnly) return <SsoOnly sso={sso} email={email} reason={reason} onDone={onDone} />;
+  return <SignInForm email={email} reason={reason} starts={sso.starts} verb={t.expired.button} onSignedIn={onDone} />;
 }
 
-type BySsoProps = WaysProps & { starts: Start[]; email: string };
+type SsoOnlyProps = WaysProps & { sso: Sso; email: string };
 
-/** Signs in by the identity provider of the organization, where nothing else does. */
-function BySso({ starts, email, reason, onDone }: BySsoProps) {
+/** Signs in at the identity provider of the organization, where nothing else does. */
+function SsoOnly({ sso: { starts, error, refetch }, email, reason, onDone }: SsoOnlyProps) {
+  if (starts.length === 0 && error) return <SectionError error={error} onRetry={() => void refetch()} />;
   if (starts.length === 0) return <p>{t.again.noStart}</p>;
   return (
     <div className={css.form}>
@@ -148,13 +161,9 @@ function SecondFactor({ onDone, onSignIn }: { onDone: () => Promise<unknown>; on
   if (!identity.isKnown) return null;
   return (
     <form onSubmit={(event) => void submit(event)} className={css.form} noValidate>
-      {identity.isPossible ? identity.fields : <p>{t.again.elsewhere}</p>}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
-      {identity.isPossible && (
+      {identity.isImpossible ? <p>{t.again.elsewhere}</p> : identity.fields}
+      <ProblemText>{problem}</ProblemText>
+      {!identity.isImpossible && (
         <Button type="submit" size="lg" loading={busy} disabled={!identity.isReady}>
           {t.security.confirm}
         </Button>

@@ -57,7 +57,7 @@ function Failure({ code, reference }: { code: string; reference?: string }) {
   return (
     <Alert color="red" variant="light" role="alert" title={what} mt={16}>
       <p>{advice}</p>
-      {reference && <p className="t2">{t.gate.reference(reference)}</p>}
+      {reference && <p className="t2">{t.problems.reference(reference)}</p>}
     </Alert>
   );
 }

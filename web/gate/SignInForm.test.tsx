@@ -57,6 +57,15 @@ test('an expired challenge leads back to the password, which is still there', as
   expect(screen.getByLabelText<HTMLInputElement>('Password (ada@example.com)').value).toBe('secret');
 });
 
+test('the server decides whether a challenge has expired, not the clock of the browser', async () => {
+  answer({ '/v1/auth/login': () => challenge('2000-01-01T00:00:00.000Z'), '/v1/auth/login/second-factor': () => signedIn });
+  const onSignedIn = vi.fn(async () => undefined);
+  const { user } = draw(<SignInForm email="ada@example.com" verb="Go on" onSignedIn={onSignedIn} />);
+  await user.type(screen.getByLabelText('Password (ada@example.com)'), 'secret{Enter}');
+  await user.type(await screen.findByLabelText('Code from your authenticator app'), '123456{Enter}');
+  await waitFor(() => expect(onSignedIn).toHaveBeenCalledOnce());
+});
+
 test('without passkeys in the browser none are asked for or shown', async () => {
   const asked = answer({});
   draw(<SignInForm next="/risks" verb="Sign in" onSignedIn={async () => undefined} />);

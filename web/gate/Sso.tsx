@@ -6,6 +6,7 @@ import type { Reason } from '../api/demands';
 import { words } from '../api/problem';
 import { current, type Session } from '../api/session';
 import { rememberStart, type Start, startAddress } from '../api/sso';
+import { ProblemText } from '../parts/ProblemText';
 import { CLOSING_PAGE, useSsoWindow } from '../parts/ssoWindow';
 import { t } from '../texts';
 import css from './gate.module.css';
@@ -52,7 +53,7 @@ type WindowProps = {
   onDone: (session: Session) => Promise<unknown>;
 };
 
-/** Signs in by the identity provider in a window of its own, so that what was typed in the page stays. */
+/** Signs in at the identity provider in a window of its own, so that what was typed in the page stays. */
 export function SsoInWindow({ start, email, reason, isMain, onDone }: WindowProps) {
   const trips = useSsoWindow();
   const [isAway, setAway] = useState(false);
@@ -92,11 +93,7 @@ export function SsoInWindow({ start, email, reason, isMain, onDone }: WindowProp
           {t.security.sso.away(start.name || t.gate.sso.provider)}
         </p>
       )}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
+      <ProblemText>{problem}</ProblemText>
       {(isAway || problem) && (
         <div className={css.links}>
           {isAway && (

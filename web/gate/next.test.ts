@@ -27,3 +27,26 @@ test('and nowhere else', () => {
   ])
     expect(nextPage(next, origin), next).toBe('/');
 });
+
+test('a path of this console never names a host', () => {
+  const paths = {
+    '/./\u200b/x': '/%E2%80%8B/x',
+    '/.//x': '/x',
+    '/..//x': '/x',
+    '/.\\/x': '/x',
+    '/././/\\x': '/x',
+    '/a/../..//x?q#top': '/x?q#top',
+    '/\t/x': '/',
+    '//x': '/',
+    '/\\x': '/',
+    'https:x': '/x',
+    '/%2f%2fx': '/%2f%2fx',
+    [`${origin}//x`]: '/x',
+    [`${origin}/\\x`]: '/x',
+    [`blob:${origin}//x`]: `/${origin}//x`,
+  };
+  for (const [next, page] of Object.entries(paths)) {
+    expect(nextPage(next, origin), next).toBe(page);
+    expect(new URL(page, origin).origin, next).toBe(origin);
+  }
+});

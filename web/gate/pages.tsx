@@ -1,4 +1,4 @@
-import { Button, CopyButton, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { api, type Schemas } from '../api/client';
 import { chooseOrganization } from '../api/organization';
 import { Problem } from '../api/problem';
 import { queries } from '../api/query';
+import { CopyWord } from '../parts/Copy';
 import { useView } from '../parts/search';
 import { t } from '../texts';
 import { Done, Gate, PasswordInput, useForm } from './frame';
@@ -225,7 +226,7 @@ export function SetUp() {
   );
 }
 
-/** What to do after the set-up. */
+/** The next steps after the set-up. */
 function Next({ created }: { created: { organization: string; apiKey?: string | null } }) {
   const { next } = t.gate;
   const ways = [
@@ -266,13 +267,7 @@ function FirstKey({ apiKey }: { apiKey: string }) {
       <p className="t2">{t.gate.apiKeyText}</p>
       <div className={css.keyLine}>
         <code className="mono">{apiKey}</code>
-        <CopyButton value={apiKey}>
-          {({ copied, copy }) => (
-            <Button size="xs" variant="default" aria-label={copied ? t.actions.copied : t.gate.apiKeyCopy} onClick={copy}>
-              {copied ? t.actions.copied : t.actions.copy}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyWord text={apiKey} label={t.gate.apiKeyCopy} size="xs" />
       </div>
     </details>
   );

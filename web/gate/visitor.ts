@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/client';
 
-/** Who is signed in before a page of the gate; null if nobody is. */
+/** The session of a visitor of the gate; null if there is none. */
 export function useVisitor({ enabled = true }: { enabled?: boolean } = {}) {
   return useQuery({
     queryKey: ['session', 'at the gate'],

@@ -3,7 +3,7 @@ import type { Offer, Start } from '../api/sso';
 type Known = {
   /** The connection of the typed address; null if its domain has none, undefined while that is unknown. */
   offer: Offer | null | undefined;
-  /** The connection by which this browser last signed in. */
+  /** The connection that this browser last signed in with. */
   last: Start | undefined;
   /** The user asked for the ways of the account itself. */
   isOtherWay: boolean;

@@ -1,8 +1,11 @@
 // @vitest-environment jsdom
 import { screen, waitFor } from '@testing-library/react';
+import { useState } from 'react';
 import { afterEach, expect, test, vi } from 'vitest';
 import { chooseOrganization } from '../api/organization';
+import { Problem, words } from '../api/problem';
 import { useConfirm } from './confirm';
+import { useConfirmed } from './confirmed';
 import { Dialog } from './Dialog';
 import { confirmingConnections } from './identity';
 import { answer, draw } from './testing/render';
@@ -76,13 +79,14 @@ test('a passkey comes first, and the password stays a way', async () => {
   expect(await screen.findByText('You confirm with your passkey.')).toBeTruthy();
   await user.click(screen.getByRole('button', { name: 'Sign' }));
   expect((await screen.findByRole('alert')).textContent).toContain('No passkey was used');
+  await user.click(screen.getByRole('button', { name: 'Use your password instead' }));
+  expect(screen.getByLabelText('Your password')).toBeTruthy();
+  await user.click(screen.getByRole('button', { name: 'Use a passkey instead' }));
   isWilling = true;
   await user.click(screen.getByRole('button', { name: 'Sign' }));
   await waitFor(() => expect(act).toHaveBeenCalledOnce());
   const sent = asked.find(({ path }) => path === '/v1/auth/passkeys/confirm');
   expect(JSON.parse(sent?.body ?? '')).toEqual({ ticket: 'tkt', credential: { id: 'abc' } });
-  await user.click(screen.getByRole('button', { name: 'Use your password instead' }));
-  expect(screen.getByLabelText('Your password')).toBeTruthy();
 });
 
 function Asking({ act }: { act: () => Promise<unknown> }) {
@@ -104,7 +108,6 @@ test('who has just confirmed is not asked again, until the server asks for it', 
       method === 'GET' ? known(['password'], { isConfirmed: true, confirmedUntil }) : { body: { success: true, confirmedUntil } },
     '/v1/refused': () => ({ status: 403, body: { status: 403, code: 'confirmation_required', detail: 'Confirm.' } }),
   });
-  const { Problem } = await import('../api/problem');
   let refusals = 1;
   const act = vi.fn(async () => {
     if (refusals-- > 0) throw new Problem(403, 'confirmation_required', 'Confirm.');
@@ -160,4 +163,118 @@ test('a connection confirms in its own organization, and no change of an account
   expect(confirmingConnections(none, { isOfAccount: true })).toEqual([acme]);
   chooseOrganization('org_2');
   expect(confirmingConnections(none, {})).toEqual([]);
+});
+
+const posts = (asked: { path: string; method: string }[]) =>
+  asked.filter(({ path, method }) => path === '/v1/auth/confirm' && method === 'POST').length;
+
+test('who cancels while the confirmation is on its way has not acted', async () => {
+  let arrive = () => undefined as unknown;
+  const arrival = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  answer({ '/v1/auth/confirm': () => known(['password']) });
+  const send = globalThis.fetch;
+  vi.stubGlobal('fetch', async (input: Request, options?: RequestInit) => {
+    if (input.method === 'POST') await arrival;
+    return send(input, options);
+  });
+  const act = vi.fn(async () => undefined);
+  const { user } = draw(<Asking act={act} />);
+  await user.click(screen.getByRole('button', { name: 'Ask' }));
+  await user.type(await screen.findByLabelText('Your password'), 'secret{Enter}');
+  await user.click(screen.getByRole('button', { name: 'Cancel' }));
+  expect(screen.queryByRole('dialog')).toBeNull();
+  arrive();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(act).not.toHaveBeenCalled();
+});
+
+test('the focus returns to the button that asked', async () => {
+  answer({ '/v1/auth/confirm': () => known(['password']) });
+  const { user } = draw(<Asking act={async () => undefined} />);
+  await user.click(screen.getByRole('button', { name: 'Ask' }));
+  await user.click(await screen.findByRole('button', { name: 'Cancel' }));
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Ask' })));
+});
+
+test('a confirmation holds when the act fails after it, until the server asks for another one', async () => {
+  const failures = [new Error('It failed.'), new Problem(403, 'confirmation_required', 'Confirm.')];
+  const act = vi.fn(async () => {
+    const failure = failures.shift();
+    if (failure) throw failure;
+  });
+  const asked = answer({ '/v1/auth/confirm': () => known(['password']) });
+  const { user } = draw(
+    <Dialog title="Sign?" verb="Sign" withPassword act={act} onClose={() => undefined}>
+      Text
+    </Dialog>,
+  );
+  await user.type(await screen.findByLabelText('Your password'), 'secret{Enter}');
+  expect((await screen.findByRole('alert')).textContent).toBe('It failed.');
+  expect(screen.queryByLabelText('Your password')).toBeNull();
+  await user.click(screen.getByRole('button', { name: 'Sign' }));
+  expect(await screen.findByLabelText('Your password')).toBeTruthy();
+  expect(posts(asked)).toBe(1);
+  await user.click(screen.getByRole('button', { name: 'Sign' }));
+  await waitFor(() => expect(act).toHaveBeenCalledTimes(3));
+  expect(posts(asked)).toBe(2);
+});
+
+test('ways to confirm that could not be looked up are looked up again', async () => {
+  let isDown = true;
+  answer({
+    '/v1/auth/confirm': () =>
+      isDown ? { status: 500, body: { status: 500, code: 'internal', detail: 'It failed.' } } : known(['password']),
+  });
+  const { user } = draw(
+    <Dialog title="Sign?" verb="Sign" withPassword act={async () => undefined} onClose={() => undefined}>
+      Text
+    </Dialog>,
+  );
+  expect((await screen.findByRole('alert')).textContent).toBe('It failed.');
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Sign' }).disabled).toBe(true);
+  isDown = false;
+  await user.click(screen.getByRole('button', { name: 'Try again' }));
+  expect(await screen.findByLabelText('Your password')).toBeTruthy();
+});
+
+function Saving({ save }: { save: () => Promise<unknown> }) {
+  const { run, dialog } = useConfirmed();
+  const [problem, setProblem] = useState<string>();
+  return (
+    <>
+      <button type="button" onClick={() => void run(save).catch((error) => setProblem(words(error)))}>
+        Save
+      </button>
+      <p>{problem}</p>
+      {dialog}
+    </>
+  );
+}
+
+test('a failure after the confirmation reaches the form that asked', async () => {
+  answer({ '/v1/auth/confirm': () => known(['password']) });
+  const failures = [new Problem(403, 'confirmation_required', 'Confirm.'), new Problem(409, 'taken', 'It is taken.')];
+  const save = vi.fn(async () => {
+    throw failures.shift();
+  });
+  const { user } = draw(<Saving save={save} />);
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  await user.type(await screen.findByLabelText('Your password'), 'secret{Enter}');
+  expect(await screen.findByText('It is taken.')).toBeTruthy();
+  expect(screen.queryByRole('dialog')).toBeNull();
+  expect(save).toHaveBeenCalledTimes(2);
+});
+
+test('a request is not sent again when the confirmation is cancelled', async () => {
+  answer({ '/v1/auth/confirm': () => known(['password']) });
+  const save = vi.fn(async () => {
+    throw new Problem(403, 'confirmation_required', 'Confirm.');
+  });
+  const { user } = draw(<Saving save={save} />);
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  await user.click(await screen.findByRole('button', { name: 'Cancel' }));
+  expect(screen.queryByRole('dialog')).toBeNull();
+  expect(save).toHaveBeenCalledOnce();
 });

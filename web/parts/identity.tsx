@@ -4,11 +4,11 @@ import { $api, api } from '../api/client';
 import { organization } from '../api/organization';
 import { confirmByPasskey, hasPasskeys, passkeyWords } from '../api/passkeys';
 import type { Answer } from '../api/paths';
-import { Problem } from '../api/problem';
+import { Problem, words } from '../api/problem';
 import { refetch } from '../api/query';
 import { t } from '../texts';
 import { CodeInput } from './CodeInput';
-import css from './Dialog.module.css';
+import { ProblemText } from './ProblemText';
 import { CLOSING_PAGE, useSsoWindow } from './ssoWindow';
 
 const PATH = '/v1/auth/confirm' as const;
@@ -64,7 +64,8 @@ export function useIdentity(need: Need, options: Options = {}) {
   const { isSecondFactor = false } = options;
   const known = $api.useQuery('get', PATH, {}, { enabled: need !== 'never', staleTime: 0, retry: false });
   const [chosen, setChosen] = useState<Way>();
-  const [isRefused, setRefused] = useState(false);
+  // The session was confirmed here, or the server has asked for a confirmation since.
+  const [outcome, setOutcome] = useState<'fulfilled' | 'refused'>();
   const [isAway, setAway] = useState(false);
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
@@ -74,7 +75,7 @@ export function useIdentity(need: Need, options: Options = {}) {
 
   const { methods, needsCode = false, isConfirmed, confirmedUntil: until } = known.data ?? {};
   const hasPasskey = methods?.includes('passkey') === true && hasPasskeys();
-  const hasPassword = methods?.includes('password') ?? true;
+  const hasPassword = methods?.includes('password') === true;
   // An account without a password is confirmed with the code alone.
   const isTypable = isSecondFactor ? needsCode : hasPassword || needsCode;
   const connections = confirmingConnections(known.data, options);
@@ -83,8 +84,10 @@ export function useIdentity(need: Need, options: Options = {}) {
   const isTyped = way === 'password';
   const withCode = needsCode || errors.code !== undefined;
   const isFresh = isConfirmed === true && !!until && Date.parse(until) > Date.now();
-  const isAsked = need === 'always' || (need === 'unless confirmed' && (isRefused || !isFresh));
+  const isNeeded = need === 'always' || (need === 'unless confirmed' && (outcome === 'refused' || !isFresh));
+  const isAsked = isNeeded && outcome !== 'fulfilled';
   const isKnown = need === 'never' || !known.isPending;
+  const failure = known.data ? undefined : known.error;
 
   async function confirmBy(way: Way): Promise<boolean> {
     if (way === 'passkey') await confirmByPasskey();
@@ -113,28 +116,18 @@ export function useIdentity(need: Need, options: Options = {}) {
       if (!isCode && !isAtField) setProblem(passkeyWords(error));
       return false;
     }
-    setRefused(false);
+    setOutcome('fulfilled');
     // The session now has a second factor.
     const hasFactor = way === 'passkey' || (isTyped && withCode);
     void refetch(PATH, ...(hasFactor ? ['/v1/auth/sessions', 'session'] : []));
     return true;
   }
 
-  /** Asks for a confirmation that has run out meanwhile; false for any other failure. */
+  /** Asks for a confirmation that has run out meanwhile; false if the failure is to be shown. */
   function refuse(error: unknown): boolean {
-    if (need === 'never' || isAsked || !isUnconfirmed(error)) return false;
-    setRefused(true);
-    return true;
-  }
-
-  function reset() {
-    roundTrips.stop();
-    setChosen(undefined);
-    setRefused(false);
-    setPassword('');
-    setCode('');
-    setErrors({});
-    setProblem(undefined);
+    if (need === 'never' || !isUnconfirmed(error)) return false;
+    setOutcome('refused');
+    return !isAsked;
   }
 
   const link = (label: string, act: () => void) => (
@@ -182,31 +175,29 @@ export function useIdentity(need: Need, options: Options = {}) {
       {way === 'passkey' ? t.security.byPasskey : isAway ? t.security.sso.away(way.name) : t.security.sso.by(way.name)}
     </p>
   );
-  const fields: ReactNode = isAsked && (
+  const asked: ReactNode = failure ? (
+    <>
+      <ProblemText>{words(failure)}</ProblemText>
+      {link(t.actions.retry, () => void known.refetch())}
+    </>
+  ) : (
     <>
       {way === 'password' ? typed : pressed(way)}
       {isAway ? link(t.security.sso.again, again) : others}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
+      <ProblemText>{problem}</ProblemText>
     </>
   );
 
+  const isFilled = (!hasPassword || password !== '') && (!withCode || code.trim() !== '');
   return {
-    fields,
+    fields: isAsked && asked,
     confirm,
     refuse,
-    reset,
     isKnown,
-    isAsked,
-    /** Everything is typed that the chosen way needs. */
-    isReady: !isAsked || !isTyped || ((!hasPassword || password !== '') && (!withCode || code.trim() !== '')),
-    /** There is a way that users can take in this browser. */
-    isPossible: ways.length > 0,
+    /** Everything is there that the chosen way needs. */
+    isReady: !isAsked || (!failure && (!isTyped || isFilled)),
+    /** There is no way that users can take in this browser. */
+    isImpossible: known.data !== undefined && ways.length === 0,
     needsCode,
-    /** The chosen way needs the button alone. */
-    isByButton: isAsked && !isTyped,
   };
 }

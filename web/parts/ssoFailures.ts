@@ -1,6 +1,6 @@
 import { t } from '../texts';
 
-/** What happened in a failed round trip to an identity provider, and what to do about it. */
+/** The words for a failed round trip to an identity provider: the failure, and what to do about it. */
 export type FailureWords = { what: string; advice: string };
 
 export function failureWords(code: string): FailureWords {

@@ -6,9 +6,9 @@ import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { SectionError } from '../parts/ErrorPage';
 import { moment } from '../parts/format';
+import { isOwner } from '../parts/roles';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { isOwner } from './members';
 import css from './people.module.css';
 
 /** The identities of a member at the organization's identity providers. */

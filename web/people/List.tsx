@@ -16,6 +16,7 @@ import { ListPage } from '../parts/list/ListPage';
 import type { Column, PhoneLine } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { Avatar } from '../parts/Person';
+import { ROLES, rolesOf, roleWords } from '../parts/roles';
 import { SearchInput } from '../parts/SearchInput';
 import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
@@ -25,7 +26,7 @@ import { t } from '../texts';
 import { Deactivation } from './Deactivation';
 import { Invite } from './Invite';
 import { Entry, Member } from './Member';
-import { deactivate, isWithoutFactor, queryOf, ROLES, rolesOf, roleWords, stateOf, states, update } from './members';
+import { deactivate, isWithoutFactor, queryOf, stateOf, states, update } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
 

@@ -11,7 +11,7 @@ import {
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../api/client';
-import { exempt, type Member as Row } from '../api/people';
+import type { Member as Row } from '../api/people';
 import { words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useEdits, useRecord } from '../api/records';
@@ -19,9 +19,11 @@ import { useMe } from '../api/session';
 import { useConfirm } from '../parts/confirm';
 import { Drawer } from '../parts/Drawer';
 import { SectionError } from '../parts/ErrorPage';
+import { useExemption } from '../parts/exemption';
 import { Field } from '../parts/Field';
 import { day, moment } from '../parts/format';
 import { told } from '../parts/History';
+import { isOwner, roleWords } from '../parts/roles';
 import { StatusPill } from '../parts/StatusPill';
 import { Timeline } from '../parts/Timeline';
 import { toast } from '../parts/toast';
@@ -29,7 +31,7 @@ import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { Deactivation } from './Deactivation';
 import { Identities } from './Identities';
-import { deactivate, invite, isOwner, resetFactor, roleWords, signOut, stateOf, states } from './members';
+import { deactivate, invite, resetFactor, signOut, stateOf, states } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
 
@@ -71,7 +73,7 @@ export function Member({ id, onClose, onStep }: Props) {
   );
 }
 
-/** How the value of a field reads. */
+/** The value of a field as it reads. */
 function reading(field: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return t.edits.none;
   if (field === 'role') return roleWords(String(value));
@@ -180,7 +182,7 @@ function RolesField({ member, onSave }: { member: Row; onSave?: (next: unknown) 
   );
 }
 
-/** What can be done with somebody, by what they are. */
+/** The acts that a member can be subject to, by their state. */
 function Acts({ member }: { member: Row }) {
   const { can, memberId } = useMe();
   const { ask, dialog } = useConfirm();
@@ -258,7 +260,7 @@ function Acts({ member }: { member: Row }) {
         </Button>
       )}
       {state === 'active' && isOwner(member) && can('owner:manage') && (member.isExempt || member.hasSecondFactor) && (
-        <Exemption member={member} onDone={ended} />
+        <Exemption member={member} />
       )}
       {state === 'deactivated' && can('member:update') && (
         <Button variant="default" leftSection={<IconUserCheck size={16} stroke={1.6} />} onClick={() => void bringBack()}>
@@ -291,30 +293,23 @@ function Acts({ member }: { member: Row }) {
 }
 
 /** Exempts an owner from single sign-on, or ends that. */
-function Exemption({ member, onDone }: { member: Row; onDone: (said: string) => Promise<unknown> }) {
-  const { ask, dialog } = useConfirm();
-  const { name } = member.user;
-  const texts = t.people;
-  const question = member.isExempt
-    ? { title: texts.endExemptionAsk(name), text: texts.endExemptionText, verb: texts.endExemption }
-    : { title: texts.exemptAsk(name), text: texts.exemptText, verb: texts.exempt, isSafe: true };
-  const said = member.isExempt ? texts.exemptionEnded(name) : texts.exempted(name);
-  const act = () => exempt(member.id, !member.isExempt).then(() => onDone(said));
+function Exemption({ member }: { member: Row }) {
+  const { exempt, end, dialog } = useExemption();
   return (
     <>
       <Button
         variant="default"
         leftSection={<IconLifebuoy size={16} stroke={1.6} />}
-        onClick={() => ask({ ...question, withIdentity: true, act })}
+        onClick={() => (member.isExempt ? end(member) : exempt(member))}
       >
-        {question.verb}
+        {member.isExempt ? t.people.endExemption : t.people.exempt}
       </Button>
       {dialog}
     </>
   );
 }
 
-/** What the audit log says of somebody. */
+/** The entries of the audit log about a member. */
 function Past({ id, name }: { id: string; name: string }) {
   const { role, department, isActive, deviceLabelId } = t.people.fields;
   const labels = { role, department, isActive, deviceLabelId };

@@ -1,7 +1,7 @@
 import { Checkbox, TextInput } from '@mantine/core';
 import { useMe } from '../api/session';
+import { ROLES, rolesOf } from '../parts/roles';
 import { t } from '../texts';
-import { ROLES, rolesOf } from './members';
 import css from './people.module.css';
 
 type Props = { label: string; help?: string; value: string; onChange: (next: string) => void; error?: string };

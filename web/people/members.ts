@@ -5,8 +5,6 @@ import type { Status } from '../parts/StatusPill';
 import type { Search } from '../routes';
 import { t } from '../texts';
 
-export const ROLES = ['owner', 'admin', 'auditor', 'employee', 'contractor'] as const;
-
 /** The words of the address that the list takes. */
 export function queryOf(view: Search): Words<'/v1/people'> {
   const { role, department, hasSecondFactor, isActive, q, sort, order } = view;
@@ -39,13 +37,6 @@ export function states(): Record<State, Status> {
 
 /** Says nothing of those who cannot sign in. */
 export const isWithoutFactor = ({ isActive, hasSecondFactor }: Member) => isActive && !hasSecondFactor;
-
-export const rolesOf = (role: string) => role.split(',').filter((word) => word !== '');
-export const roleWords = (role: string) =>
-  rolesOf(role)
-    .map((word) => t.roles[word] ?? word)
-    .join(', ');
-export const isOwner = (member: Member) => rolesOf(member.role).includes('owner');
 
 export const update = (id: string, body: Schemas['UpdateMember']) =>
   api.PATCH('/v1/people/{id}', { params: { path: { id } }, body });

@@ -3,6 +3,7 @@ import type { Member } from '../api/people';
 import type { FilterField } from '../parts/FilterBar';
 import { moment } from '../parts/format';
 import type { FieldDefinition } from '../parts/register/definition';
+import { rolesOf } from '../parts/roles';
 import type { Status } from '../parts/StatusPill';
 import { t } from '../texts';
 import { type Node, wordsIn } from './content';
@@ -58,12 +59,10 @@ export function filters(people: Member[]): FilterField[] {
   ];
 }
 
-const roles = (member: Member) => member.role.split(',').map((word) => word.trim());
-
 /** Everybody but auditors reads and signs. */
-export const signers = (people: Member[]) => people.filter((one) => roles(one).some((word) => word !== 'auditor'));
+export const signers = (people: Member[]) => people.filter((one) => rolesOf(one.role).some((word) => word !== 'auditor'));
 export const approvers = (people: Member[]) =>
-  people.filter((one) => roles(one).some((word) => word === 'owner' || word === 'admin'));
+  people.filter((one) => rolesOf(one.role).some((word) => word === 'owner' || word === 'admin'));
 
 /** How values read in the history. */
 export function reader(name: (id: string) => string | undefined) {

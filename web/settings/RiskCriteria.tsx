@@ -1,6 +1,5 @@
 import { Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import { api, type Schemas } from '../api/client';
 import { criteriaOf, type Scale } from '../api/criteria';
 import { Problem } from '../api/problem';
@@ -10,9 +9,11 @@ import { useMe } from '../api/session';
 import { useDraft } from '../parts/drafts';
 import { Field } from '../parts/Field';
 import { moment } from '../parts/format';
+import { NumberField } from '../parts/NumberField';
+import { ProblemText } from '../parts/ProblemText';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
-import { bodyOf, problemsOf, SCALES, type Typed, typedOf } from './criteria';
+import { bodyOf, LIMITS, problemsOf, SCALES, type Typed, typedOf } from './criteria';
 import { FormBody, useForm } from './form';
 import { Fetched, Section } from './Section';
 import css from './settings.module.css';
@@ -92,57 +93,43 @@ function Form({ known }: { known: Versioned<Set> }) {
     toast(texts.saved);
   });
 
-  // The form is longer than a screen.
-  const body = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (form.general || Object.keys(form.errors).length > 0)
-      body.current?.querySelector('[role="alert"], [aria-invalid="true"]')?.scrollIntoView({ block: 'center' });
-  }, [form.general, form.errors]);
-
   return (
-    <div ref={body}>
-      <FormBody
-        form={form}
-        verb={t.actions.save}
-        isReady={draft !== null}
-        cancel={draft === null ? undefined : { label: t.drafts.discard, onClick: discard }}
-      >
-        {SCALE_NAMES.map((scale) => (
-          <Steps key={scale} scale={scale} typed={typed} errors={form.errors} onChange={set} />
-        ))}
-        <fieldset className={css.steps}>
-          <legend>{texts.limits}</legend>
-          <TextInput
-            type="number"
-            inputMode="numeric"
-            min={1}
-            max={25}
-            label={`${texts.appetite} ${t.forms.optional}`}
-            description={texts.appetiteHelp}
-            value={typed.appetite}
-            error={form.errors.appetite}
-            onChange={(event) => set({ appetite: event.currentTarget.value })}
-          />
-          <TextInput
-            type="number"
-            inputMode="numeric"
-            min={1}
-            max={36}
-            label={texts.months}
-            description={texts.monthsHelp}
-            value={typed.months}
-            error={form.errors.acceptanceMonths}
-            onChange={(event) => set({ months: event.currentTarget.value })}
-          />
-        </fieldset>
-        {draft !== null && (
-          <p className="t2" role="status">
-            {t.drafts.kept}
-          </p>
-        )}
-        {known.data.updatedAt && <p className="t3">{texts.changed(moment(known.data.updatedAt))}</p>}
-      </FormBody>
-    </div>
+    <FormBody
+      form={form}
+      verb={t.actions.save}
+      isReady={draft !== null}
+      cancel={draft === null ? undefined : { label: t.drafts.discard, onClick: discard }}
+    >
+      {SCALE_NAMES.map((scale) => (
+        <Steps key={scale} scale={scale} typed={typed} errors={form.errors} onChange={set} />
+      ))}
+      <fieldset className={css.steps}>
+        <legend>{texts.limits}</legend>
+        <NumberField
+          label={texts.appetite}
+          description={texts.appetiteHelp}
+          limits={LIMITS.appetite}
+          isOptional
+          value={typed.appetite}
+          error={form.errors.appetite}
+          onChange={(appetite) => set({ appetite })}
+        />
+        <NumberField
+          label={texts.months}
+          description={texts.monthsHelp}
+          limits={LIMITS.acceptanceMonths}
+          value={typed.months}
+          error={form.errors.acceptanceMonths}
+          onChange={(months) => set({ months })}
+        />
+      </fieldset>
+      {draft !== null && (
+        <p className="t2" role="status">
+          {t.drafts.kept}
+        </p>
+      )}
+      {known.data.updatedAt && <p className="t3">{texts.changed(moment(known.data.updatedAt))}</p>}
+    </FormBody>
   );
 }
 
@@ -158,11 +145,7 @@ function Steps({ scale, typed, errors, onChange }: StepsProps) {
     <fieldset className={css.steps}>
       <legend>{texts.levels[scale]}</legend>
       <p className="t3">{texts.nameHelp}</p>
-      {errors[scale] && (
-        <p className={css.danger} role="alert">
-          {errors[scale]}
-        </p>
-      )}
+      <ProblemText>{errors[scale]}</ProblemText>
       {typed[scale].map(({ name, description }, at) => (
         <div key={at} className={css.step}>
           <span className="num t3" aria-hidden="true">

@@ -5,7 +5,7 @@ import css from './settings.module.css';
 
 type Props = { title: string; lead?: string; actions?: ReactNode; children: ReactNode };
 
-/** One part of the settings: what it is, what can be done, and the thing itself. */
+/** A part of the settings, with its title and the buttons for what can be done in it. */
 export function Section({ title, lead, actions, children }: Props) {
   return (
     <section className={css.section}>
@@ -39,13 +39,12 @@ export function Head({ columns }: { columns: string[] }) {
   );
 }
 
-type Fetched<T> = { data: T | undefined; error: unknown; refetch: () => unknown };
+export type Query<T> = { data: T | undefined; error: unknown; refetch: () => unknown };
 
-/** What was fetched; still bars while it is on its way, the failure where it would be. */
-export function Fetched<T>({ of, children }: { of: Fetched<T>; children: (data: T) => ReactNode }) {
-  if (of.error) return <SectionError error={of.error} onRetry={() => void of.refetch()} />;
-  if (of.data === undefined || of.data === null) return <Skeleton />;
-  return <>{children(of.data)}</>;
+/** Draws fetched data; bars while it is on its way, or the failure. Data that could not be fetched again stays. */
+export function Fetched<T>({ of, children }: { of: Query<T>; children: (data: T) => ReactNode }) {
+  if (of.data !== undefined && of.data !== null) return <>{children(of.data)}</>;
+  return of.error ? <SectionError error={of.error} onRetry={() => void of.refetch()} /> : <Skeleton />;
 }
 
 function Skeleton() {

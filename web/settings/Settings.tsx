@@ -4,7 +4,7 @@ import { useMe } from '../api/session';
 import { MissingPage } from '../parts/ErrorPage';
 import { PageHeader } from '../parts/PageHeader';
 import { t } from '../texts';
-import { Account } from './Account';
+import { Account } from './account/Account';
 import { ChatChannels } from './ChatChannels';
 import { Context } from './Context';
 import { Hosts } from './Hosts';
@@ -12,9 +12,9 @@ import { Keys } from './Keys';
 import { Organization } from './Organization';
 import { RiskCriteria } from './RiskCriteria';
 import { Secrets } from './Secrets';
-import { SignIn } from './SignIn';
 import { NEEDS, type Section } from './sections';
 import css from './settings.module.css';
+import { SignIn } from './signIn/SignIn';
 
 /** What there is to set, and what one must be allowed to see it. */
 const SECTIONS: { name: Section; page: ComponentType }[] = [

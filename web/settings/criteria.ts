@@ -1,11 +1,12 @@
 import type { Schemas } from '../api/client';
 import { type Criteria, criteriaOf, impacts, likelihoods, type Scale } from '../api/criteria';
+import { numberProblem, present } from '../parts/numbers';
 import { t } from '../texts';
 
 type Set = Schemas['RiskCriteria'];
 type Step = { name: string; description: string };
 
-/** What is typed, and the version it began with. */
+/** The input of the form, with the version it began with. */
 export type Typed = {
   version: string | null;
   likelihood: Step[];
@@ -41,9 +42,9 @@ export function bodyOf(typed: Typed): Schemas['SetRiskCriteria'] {
   };
 }
 
-const isWhole = (text: string, last: number) => /^\d+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= last;
+export const LIMITS = { appetite: { min: 1, max: 25 }, acceptanceMonths: { min: 1, max: 36 } };
 
-/** What is invalid, by the name of the field: `likelihood.2`, `appetite`. */
+/** The problems by the names of the fields: `likelihood.2`, `appetite`. */
 export function problemsOf(typed: Typed): Record<string, string> {
   const texts = t.settings.criteria;
   const own: Criteria = criteriaOf(undefined);
@@ -56,7 +57,9 @@ export function problemsOf(typed: Typed): Record<string, string> {
       if (name.trim() && isTaken) problems[`${scale}.${at}`] = texts.sameName;
     });
   }
-  if (typed.appetite.trim() !== '' && !isWhole(typed.appetite, 25)) problems.appetite = texts.appetiteProblem;
-  if (!isWhole(typed.months, 36)) problems.acceptanceMonths = texts.monthsProblem;
-  return problems;
+  const numbers = {
+    appetite: numberProblem(typed.appetite, LIMITS.appetite, { isOptional: true }),
+    acceptanceMonths: numberProblem(typed.months, LIMITS.acceptanceMonths),
+  };
+  return { ...problems, ...present(numbers) };
 }

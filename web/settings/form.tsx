@@ -1,5 +1,5 @@
 import { Alert, Button } from '@mantine/core';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Problem, words } from '../api/problem';
 import css from './settings.module.css';
 
@@ -8,6 +8,12 @@ export function useForm(names: string[], send: () => Promise<unknown>) {
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [general, setGeneral] = useState<string>();
   const [busy, setBusy] = useState(false);
+  function fail(error: unknown) {
+    if (error instanceof Problem) {
+      setErrors(error.fields());
+      setGeneral(error.rest(names));
+    } else setGeneral(words(error));
+  }
   async function submit(event?: FormEvent) {
     event?.preventDefault();
     setErrors({});
@@ -16,22 +22,28 @@ export function useForm(names: string[], send: () => Promise<unknown>) {
     try {
       await send();
     } catch (error) {
-      if (error instanceof Problem) {
-        setErrors(error.fields());
-        setGeneral(error.rest(names));
-      } else setGeneral(words(error));
+      fail(error);
     } finally {
       setBusy(false);
     }
   }
-  return { errors, setErrors, general, busy, submit: (event?: FormEvent) => void submit(event) };
+  /** Runs the act of a dialog that covers the form: the form shows the problems of its fields, the dialog any other. */
+  async function atFields(act: () => Promise<unknown>) {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Problem) || error.errors.length === 0) throw error;
+      fail(error);
+    }
+  }
+  return { errors, setErrors, general, busy, atFields, submit: (event?: FormEvent) => void submit(event) };
 }
 
 type Form = ReturnType<typeof useForm>;
 type Props = {
   form: Form;
   verb: string;
-  /** Whether everything needed is there. */
+  /** Everything needed is there. */
   isReady?: boolean;
   isDanger?: boolean;
   cancel?: { label: string; onClick: () => void };
@@ -39,8 +51,15 @@ type Props = {
 };
 
 export function FormBody({ form, verb, isReady = true, isDanger, cancel, children }: Props) {
+  const { errors, general } = form;
+  const body = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // The form may be longer than a screen.
+    if (general || Object.keys(errors).length > 0)
+      body.current?.querySelector('[role="alert"], [aria-invalid="true"]')?.scrollIntoView({ block: 'center' });
+  }, [general, errors]);
   return (
-    <form onSubmit={form.submit} className={css.form} noValidate>
+    <form ref={body} onSubmit={form.submit} className={css.form} noValidate>
       {form.general && (
         <Alert color="red" variant="light" role="alert">
           {form.general}

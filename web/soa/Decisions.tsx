@@ -5,6 +5,7 @@ import { usePeople } from '../api/people';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { Dialog } from '../parts/Dialog';
+import { rolesOf } from '../parts/roles';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { type Document, own } from './queries';
@@ -24,7 +25,7 @@ export function Submit({
 }) {
   const people = usePeople();
   const { memberId } = useMe();
-  const able = people.active.filter(({ role }) => role.split(',').some((one) => APPROVERS.includes(one.trim())));
+  const able = people.active.filter(({ role }) => rolesOf(role).some((one) => APPROVERS.includes(one)));
   const other = able.find(({ id }) => id !== memberId);
   const [chosen, setChosen] = useState<string | null>();
   const approverId = chosen === undefined ? ((other ?? able[0])?.id ?? null) : chosen;

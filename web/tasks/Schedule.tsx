@@ -1,10 +1,12 @@
 import { Chip, Select, TextInput } from '@mantine/core';
+import { NumberField } from '../parts/NumberField';
 import { language, t } from '../texts';
 import css from './Automations.module.css';
 import { cronOf, inWords, type Plan, weekdayName } from './cron';
 
 const MONDAY_FIRST = [1, 2, 3, 4, 5, 6, 0];
 const LAST = 'L';
+const MINUTES = { min: 0, max: 59 };
 
 /** A plan to begin with, when the kind is changed. */
 function begun(kind: string | null, old: Plan): Plan {
@@ -40,13 +42,11 @@ export function Schedule({ plan, onChange, error }: Props) {
           onChange={(kind) => onChange(begun(kind, plan))}
         />
         {plan.kind === 'hourly' && (
-          <TextInput
-            type="number"
-            min={0}
-            max={59}
+          <NumberField
             label={words.minute}
-            value={plan.minute}
-            onChange={(event) => onChange({ ...plan, minute: Math.min(59, Math.max(0, Number(event.currentTarget.value))) })}
+            limits={MINUTES}
+            value={String(plan.minute)}
+            onChange={(next) => onChange({ ...plan, minute: Math.min(MINUTES.max, Math.max(MINUTES.min, Number(next))) })}
           />
         )}
         {plan.kind === 'monthly' && (

@@ -21,8 +21,8 @@ async function agree(dialog: Locator, verb: string | RegExp) {
   await expect(dialog).toHaveCount(0);
 }
 
-/** The same for approving and signing, which ask for the password again. */
-async function vouch(dialog: Locator, verb: string | RegExp) {
+/** Agrees where the password is asked for again: to approve and to sign. */
+async function confirm(dialog: Locator, verb: string | RegExp) {
   const password = dialog.getByRole('textbox', { name: 'Your password' });
   await password.fill('not my password');
   await dialog.getByRole('button', { name: verb }).click();
@@ -73,8 +73,8 @@ test('a policy goes from a template to a signature', async ({ page, demo, browse
   await signIn(approver, demo, ADMIN);
   await approver.goto(`${demo.url}${path}`);
   await approver.getByRole('button', { name: 'Approve' }).click();
-  await vouch(approver.getByRole('dialog'), 'Approve and publish v1');
-  await expect(approver.getByText('Published').first()).toBeVisible();
+  await confirm(approver.getByRole('dialog'), 'Approve and publish v1');
+  await expect(approver.getByText('Published', { exact: true }).first()).toBeVisible();
   await other.close();
 
   // The page of the author hears of it.
@@ -103,7 +103,7 @@ test('a policy goes from a template to a signature', async ({ page, demo, browse
   await expect(reader.getByRole('button', { name: 'Edit', exact: true })).toHaveCount(0);
   await expectAccessible(reader, 'a policy to sign');
   await reader.getByRole('button', { name: 'Sign v1' }).click();
-  await vouch(reader.getByRole('dialog'), 'Sign v1');
+  await confirm(reader.getByRole('dialog'), 'Sign v1');
   await expect(reader.getByRole('button', { name: 'Sign v1' })).toHaveCount(0);
   await reader.context().close();
 

@@ -1,7 +1,19 @@
 import type { Page } from '@playwright/test';
 import { PASSWORD } from './demo';
 import { expect, expectAccessible, type Server, signIn, test } from './server';
-import { AUDITOR, ask, CODE, enrol, OWNER, setUp, setUpApp, signOut, unexpected, virtualAuthenticator } from './steps';
+import {
+  AUDITOR,
+  ask,
+  CODE,
+  enrol,
+  OWNER,
+  setUp,
+  setUpApp,
+  signOut,
+  unexpected,
+  virtualAuthenticator,
+  WRONG_CODE,
+} from './steps';
 
 async function typePassword(page: Page, email = OWNER) {
   await page.getByLabel('E-mail').fill(email);
@@ -18,11 +30,13 @@ test('an authenticator app is set up, asked for at the sign-in, replaced by a re
   await setUp(page, fresh);
   const { app, recoveryCodes } = await setUpApp(page, fresh);
   await expect(page.getByRole('row', { name: /This session/ })).toContainText('authenticator app');
-  await expect(page.getByRole('button', { name: 'Add passkey' })).toHaveCount(0);
   await expect(page.getByText(/open http:\/\/localhost:\d+ instead/)).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Add passkey' })).toHaveCount(0);
   await expectAccessible(page, 'an account with an authenticator app');
 
   await signOut(page, fresh);
+  // Without a name of its own the site has no passkeys: neither in the autofill nor by the button.
+  await expect(page.getByLabel('E-mail')).toHaveAttribute('autocomplete', 'username');
   await expect(page.getByRole('button', { name: 'Sign in with a passkey' })).toHaveCount(0);
   await typePassword(page);
   await expect(page.getByRole('heading', { name: 'Confirm your sign-in' })).toBeVisible();
@@ -53,11 +67,12 @@ test('an authenticator app is set up, asked for at the sign-in, replaced by a re
   await expect(page.getByText('10 codes left')).toBeVisible();
   await page.getByRole('button', { name: 'Remove app' }).click();
   const removal = page.getByRole('dialog', { name: 'Remove the authenticator app?' });
+  await expect(removal).toBeVisible();
   await expectAccessible(page, 'the question before the app is removed');
   await removal.getByRole('button', { name: 'Remove app' }).click();
   await expect(page.getByText('Authenticator app removed')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Set up app' })).toBeVisible();
-  expect(unexpected(errors)).toEqual([]);
+  expect(unexpected(errors, WRONG_CODE, '401 /v1/auth/login', '401 /v1/auth/login/second-factor')).toEqual([]);
 });
 
 test('a passkey is added, signs in by the button and by autofill, approves a policy, and is removed', async ({
@@ -71,6 +86,7 @@ test('a passkey is added, signs in by the button and by autofill, approves a pol
   await page.goto(`${local.url}/settings/account`);
   await page.getByRole('button', { name: 'Add passkey' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add passkey' });
+  await expect(dialog).toBeVisible();
   await expectAccessible(page, 'a new passkey');
   await dialog.getByLabel('Name').fill('Laptop');
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
@@ -110,7 +126,7 @@ test('a passkey is added, signs in by the button and by autofill, approves a pol
   await expect(approval.getByRole('textbox', { name: 'Your password' })).toBeFocused();
   await approval.getByRole('button', { name: 'Use a passkey instead' }).click();
   await approval.getByRole('button', { name: 'Approve and publish v1' }).click();
-  await expect(page.getByText('Published').first()).toBeVisible();
+  await expect(page.getByText('Published', { exact: true }).first()).toBeVisible();
 
   await page.goto(`${local.url}/settings/account`);
   await expect(page.getByRole('row', { name: /This session/ })).toContainText('Passkey');
@@ -118,7 +134,7 @@ test('a passkey is added, signs in by the button and by autofill, approves a pol
   const removal = page.getByRole('dialog', { name: 'Remove the passkey “Work laptop”?' });
   await removal.getByRole('button', { name: 'Remove' }).click();
   await expect(page.getByRole('row', { name: /Work laptop/ })).toHaveCount(0);
-  expect(unexpected(errors)).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 const GUEST = 'grace@acme.example';
@@ -168,7 +184,7 @@ test('a policy demands a second factor at once: it is enrolled over the page, an
   await expect(question.getByText(/^2 active members have none yet/)).toBeVisible();
   await expectAccessible(page, 'the question before a second factor is required');
   await question.getByRole('button', { name: 'Require second factor' }).click();
-  await expect(question.getByText(/you would lock yourself out/)).toBeVisible();
+  await expect(question.getByText(/would lock you out: your account has no second factor/)).toBeVisible();
 
   // What was typed in the policy stays.
   const { app } = await setUpApp(page, fresh);
@@ -209,6 +225,7 @@ test('a policy demands a second factor at once: it is enrolled over the page, an
 
   await drawer.getByRole('button', { name: 'Reset second factor' }).click();
   const reset = page.getByRole('dialog', { name: 'Reset the second factor of Grace Hopper?' });
+  await expect(reset).toBeVisible();
   await expectAccessible(page, 'the question before a second factor is reset');
   const password = reset.getByRole('textbox', { name: 'Your password' });
   // The owner's confirmation may have run out meanwhile.
@@ -222,11 +239,11 @@ test('a policy demands a second factor at once: it is enrolled over the page, an
   await expect(guest).toHaveURL(/\/sign-in/);
   await page.goto(`${fresh.url}/settings/security`);
   await page.getByRole('link', { name: 'Show them' }).click();
-  await expect(page.getByText('Grace Hopper').first()).toBeVisible();
+  await expect(page.getByRole('main').getByText('Grace Hopper').first()).toBeVisible();
   await expect(page.getByText('No second factor').first()).toBeVisible();
-  await expect(page.getByText('Ada Byron', { exact: true }).and(page.locator('td *'))).toHaveCount(0);
+  await expect(page.getByRole('main').getByText('Ada Byron', { exact: true })).toHaveCount(0);
   await expectAccessible(page, 'people without a second factor');
-  expect(unexpected(errors)).toEqual([]);
+  expect(unexpected(errors, WRONG_CODE, '409 /v1/organization/sign-in-policy')).toEqual([]);
   await guest.context().close();
 });
 

@@ -89,8 +89,15 @@ export async function signOut(page: Page, server: Server) {
   await expect(page).toHaveURL(/\/sign-in/);
 }
 
-/** What the page complained of, without the refusals that a test brings about. */
-export const unexpected = (errors: string[]) => errors.filter((error) => !/40[0139]/.test(error));
+/** The complaints of the page, without the refusals that a test brings about, such as `401 /v1/auth/login`. */
+export const unexpected = (errors: string[], ...refusals: string[]) =>
+  errors.filter((error) => {
+    const [, status, url] = /status of (\d{3}) .*\((\S+)\)$/.exec(error) ?? [];
+    return !status || !url || !refusals.includes(`${status} ${new URL(url).pathname}`);
+  });
+
+/** The refusal of the code that `enrol` tries first. */
+export const WRONG_CODE = '400 /v1/auth/totp/activate';
 
 /** A device with passkeys, whose user agrees at once while `setPresent` is on. */
 export async function virtualAuthenticator(page: Page) {

@@ -1,14 +1,15 @@
-import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, Textarea } from '@mantine/core';
 import { createElement, type ReactNode, useRef, useState } from 'react';
 import { useList } from '../api/lists';
 import { words } from '../api/problem';
 import { useMe } from '../api/session';
 import { day, today } from '../parts/format';
 import { type Block, blocks, type Inline } from '../parts/markdown';
+import { NumberField } from '../parts/NumberField';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { HELP_BELOW, Waiting } from './Page';
-import type { Form } from './queries';
+import { ACCESS_DAYS, type Form } from './queries';
 import { previewNda } from './Requests';
 import { useSaving } from './SaveBar';
 import css from './trust.module.css';
@@ -99,17 +100,15 @@ export function Agreement({ form }: { form: Form }) {
         ) : (
           <p className="t2">{t.trust.agreement.oursText}</p>
         )}
-        <TextInput
+        <NumberField
           label={t.trust.agreement.days}
           description={t.trust.agreement.daysHelp}
           inputWrapperOrder={HELP_BELOW}
-          type="number"
-          min={1}
-          max={365}
+          limits={ACCESS_DAYS}
           value={String(days || '')}
           error={errors.defaultDurationDays}
           readOnly={!mayChange}
-          onChange={(event) => form.set({ defaultDurationDays: Number(event.currentTarget.value) })}
+          onChange={(days) => form.set({ defaultDurationDays: Number(days) })}
         />
         {mayChange && bar}
         <Pdf />

@@ -1,7 +1,9 @@
-import { Button, Modal, Textarea, TextInput } from '@mantine/core';
+import { Button, Modal, Textarea } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Problem, words } from '../api/problem';
+import { NumberField } from '../parts/NumberField';
 import { t } from '../texts';
+import { ACCESS_DAYS } from './queries';
 import css from './trust.module.css';
 
 type Question = {
@@ -63,7 +65,7 @@ export function useAsk() {
       <form noValidate className={css.ask} onSubmit={(event) => void submit(event)}>
         <p className="t2">{question?.text}</p>
         {question?.field === 'durationDays' ? (
-          <TextInput {...input} type="number" min={1} max={365} inputMode="numeric" />
+          <NumberField {...input} limits={ACCESS_DAYS} onChange={setValue} />
         ) : (
           <Textarea {...input} autosize minRows={3} maxRows={10} />
         )}

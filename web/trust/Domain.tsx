@@ -5,18 +5,19 @@ import { $api, type Schemas } from '../api/client';
 import { Problem, words } from '../api/problem';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
-import { Copy } from '../parts/Copy';
+import { CopyList } from '../parts/CopyList';
 import { useConfirm } from '../parts/confirm';
 import { SectionError } from '../parts/ErrorPage';
 import { day } from '../parts/format';
 import { Glyph } from '../parts/glyphs';
+import { ServerText } from '../parts/ServerText';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { Waiting } from './Page';
 import { type Form, PORTAL, type Settings } from './queries';
 import css from './trust.module.css';
 
-/** A domain of its own: named here, proven by DNS records, checked until they are right. */
+/** A domain of its own: named here, verified by DNS records, checked until they are right. */
 export function Domain({ form }: { form: Form }) {
   const { can } = useMe();
   const { settings, draft } = form;
@@ -143,24 +144,15 @@ const since = ({ domainVerifiedAt, url }: Settings) =>
   domainVerifiedAt ? `${url} · ${t.trust.domain.verifiedSince(day(domainVerifiedAt.slice(0, 10)))}` : url;
 
 function Dns({ record }: { record: Schemas['DomainRecord'] }) {
+  const texts = t.trust.domain;
   return (
-    <dl className={css.record}>
-      <dt>{t.trust.domain.type}</dt>
-      <dd>
-        <b className="mono">{record.type}</b>
-      </dd>
-      <dt>{t.trust.domain.name}</dt>
-      <dd>
-        <code>{record.domain}</code>
-        <Copy text={record.domain} label={t.trust.domain.copyName(record.type)} />
-      </dd>
-      <dt>{t.trust.domain.value}</dt>
-      <dd>
-        <code>{record.value}</code>
-        <Copy text={record.value} label={t.trust.domain.copyValue(record.type)} />
-      </dd>
-      <dt>{t.trust.domain.found}</dt>
-      <dd className="t2">{record.reason}</dd>
-    </dl>
+    <CopyList
+      items={[
+        { name: texts.type, value: <b className="mono">{record.type}</b> },
+        { name: texts.name, value: record.domain, copy: texts.copyName(record.type) },
+        { name: texts.value, value: record.value, copy: texts.copyValue(record.type) },
+        { name: texts.found, value: <ServerText>{record.reason}</ServerText> },
+      ]}
+    />
   );
 }

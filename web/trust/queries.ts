@@ -23,6 +23,9 @@ export type Grant = Schemas['AccessGrant'];
 export type Visit = Schemas['PortalVisit'];
 export type Post = Schemas['PortalPost'];
 
+/** The days for which access can be granted. */
+export const ACCESS_DAYS = { min: 1, max: 365 };
+
 export const PORTAL = '/v1/trust-portal';
 export const ACCESS = '/v1/trust-access';
 const SETTINGS = '/v1/trust-portal/settings';

@@ -1,4 +1,4 @@
-import { Button, CopyButton } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { api } from '../../api/client';
 import type { Answer } from '../../api/paths';
@@ -6,6 +6,7 @@ import { Problem, words } from '../../api/problem';
 import { refetch } from '../../api/query';
 import { t } from '../../texts';
 import { CodeInput } from '../CodeInput';
+import { CopyWord } from '../Copy';
 import { QrCode } from '../QrCode';
 import { grouped } from './codes';
 import { RecoveryCodes } from './RecoveryCodes';
@@ -24,13 +25,13 @@ type Props = {
   secret: AppSecret;
   /** Asks for a new secret, as one is good for some minutes. */
   onAgain: () => void;
-  /** Called when the app is set up and its recovery codes are shown. */
-  onActive?: () => void;
+  /** Called before the recovery codes are created, as they are shown once, and again if that fails. */
+  onLock?: (isLocked: boolean) => void;
   onDone: () => void;
 };
 
 /** Sets up an authenticator app: the QR code, the first code of the app, then the recovery codes. */
-export function AppSetup({ secret, onAgain, onActive, onDone }: Props) {
+export function AppSetup({ secret, onAgain, onLock, onDone }: Props) {
   const [code, setCode] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string>();
@@ -43,12 +44,13 @@ export function AppSetup({ secret, onAgain, onActive, onDone }: Props) {
     event.stopPropagation();
     setBusy(true);
     setError(undefined);
+    onLock?.(true);
     try {
       const { data } = await api.POST('/v1/auth/totp/activate', { body: { code: code.replace(/\s/g, '') } });
       setCodes(data?.recoveryCodes ?? []);
-      onActive?.();
       void refetch('/v1/auth/');
     } catch (problem) {
+      onLock?.(false);
       if (problem instanceof Problem && problem.status === 410) setExpired(true);
       else setError((problem instanceof Problem && problem.fields().code) || words(problem));
     } finally {
@@ -77,13 +79,7 @@ export function AppSetup({ secret, onAgain, onActive, onDone }: Props) {
           <p className="t2">{texts.manual}</p>
           <code className={css.secret}>{grouped(secret.secret)}</code>
           <div className={css.buttons}>
-            <CopyButton value={secret.secret}>
-              {({ copied, copy }) => (
-                <Button size="xs" variant="default" aria-label={copied ? t.actions.copied : texts.copy} onClick={copy}>
-                  {copied ? t.actions.copied : t.actions.copy}
-                </Button>
-              )}
-            </CopyButton>
+            <CopyWord text={secret.secret} label={texts.copy} size="xs" />
             <Button size="xs" variant="subtle" component="a" href={secret.uri}>
               {texts.here}
             </Button>

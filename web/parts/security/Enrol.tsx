@@ -5,6 +5,8 @@ import { createPasskey, hasPasskeys, passkeyWords, registrationOptions } from '.
 import { t } from '../../texts';
 import { browser } from '../browser';
 import { useConfirmed } from '../confirmed';
+import { ProblemText } from '../ProblemText';
+import { Way, Ways } from '../Way';
 import { type AppSecret, AppSetup, createAppSecret } from './AppSetup';
 import css from './security.module.css';
 
@@ -47,34 +49,30 @@ export function Enrol({ onDone }: { onDone: () => Promise<unknown> }) {
           onDone={() => void attempt('app', onDone)}
         />
       ) : (
-        <ul className={css.ways}>
-          <li className={css.way}>
-            <div>
-              <b>{texts.app.title}</b>
-              <span className="t3">{texts.app.lead}</span>
-            </div>
-            <Button loading={busy === 'app'} onClick={() => void startApp()}>
-              {texts.app.setUp}
-            </Button>
-          </li>
-          {hasPasskeys() && security.data?.arePasskeysAvailable && (
-            <li className={css.way}>
-              <div>
-                <b>{texts.passkeys.title}</b>
-                <span className="t3">{texts.passkeys.lead}</span>
-              </div>
-              <Button variant="default" loading={busy === 'passkey'} onClick={() => void addPasskey()}>
-                {texts.passkeys.add}
+        <Ways>
+          <Way
+            title={texts.app.title}
+            hint={texts.app.lead}
+            actions={
+              <Button loading={busy === 'app'} onClick={() => void startApp()}>
+                {texts.app.setUp}
               </Button>
-            </li>
+            }
+          />
+          {hasPasskeys() && security.data?.arePasskeysAvailable && (
+            <Way
+              title={texts.passkeys.title}
+              hint={texts.passkeys.lead}
+              actions={
+                <Button variant="default" loading={busy === 'passkey'} onClick={() => void addPasskey()}>
+                  {texts.passkeys.add}
+                </Button>
+              }
+            />
           )}
-        </ul>
+        </Ways>
       )}
-      {problem && (
-        <p role="alert" className={css.problem}>
-          {problem}
-        </p>
-      )}
+      <ProblemText>{problem}</ProblemText>
       {dialog}
     </div>
   );

@@ -1,9 +1,10 @@
-import { Button, CopyButton } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconCopy, IconDownload, IconPrinter } from '@tabler/icons-react';
 import { createPortal } from 'react-dom';
 import { saveResponse } from '../../api/download';
 import { useMe } from '../../api/session';
 import { t } from '../../texts';
+import { CopyWord } from '../Copy';
 import { longDay } from '../format';
 import { fileOf } from './codes';
 import css from './security.module.css';
@@ -33,13 +34,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
         document.body,
       )}
       <div className={css.buttons}>
-        <CopyButton value={codes.join('\n')}>
-          {({ copied, copy }) => (
-            <Button variant="default" leftSection={<IconCopy size={16} stroke={1.6} />} onClick={copy}>
-              {copied ? t.actions.copied : t.actions.copy}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyWord text={codes.join('\n')} leftSection={<IconCopy size={16} stroke={1.6} />} />
         <Button variant="default" leftSection={<IconDownload size={16} stroke={1.6} />} onClick={download}>
           {t.actions.download}
         </Button>

@@ -25,9 +25,9 @@ export const gate: Texts['gate'] = {
     continue: (connection) => `Weiter mit ${connection}`,
     unnamed: 'Weiter mit Single Sign-on',
     provider: 'Ihrem Identitätsanbieter',
-    required: (connection) => `Ihre Organisation meldet sich mit ${connection} an.`,
+    required: (connection) => `In Ihrer Organisation melden Sie sich mit ${connection} an.`,
     or: 'oder',
-    otherWay: 'Anderen Weg verwenden',
+    otherWay: 'Anders anmelden',
     here: 'Stattdessen auf dieser Seite anmelden',
     failed: 'Single Sign-on ist fehlgeschlagen',
     back: 'Zurück zu Attestry',
@@ -36,24 +36,23 @@ export const gate: Texts['gate'] = {
     confirmedText: 'Sie können dieses Fenster schließen und im anderen weiterarbeiten.',
     switchTitle: 'Als andere Person anmelden?',
     switchText: (email) =>
-      `Sie sind als ${email} angemeldet; der Identitätsanbieter hat eine andere Person bestätigt. Fahren Sie nur fort, wenn Sie diese Anmeldung selbst begonnen haben.`,
-    switchGone: 'Der Identitätsanbieter hat Sie bestätigt. Fahren Sie nur fort, wenn Sie diese Anmeldung selbst begonnen haben.',
+      `Sie sind als ${email} angemeldet; per Single Sign-on hat sich eine andere Person angemeldet. Fahren Sie nur fort, wenn Sie diese Anmeldung selbst begonnen haben.`,
+    switchGone: 'Das Single Sign-on war erfolgreich. Fahren Sie nur fort, wenn Sie diese Anmeldung selbst begonnen haben.',
     switch: 'Als die andere Person anmelden',
     stay: (email) => `Als ${email} angemeldet bleiben`,
   },
-  reference: (id) => `Referenz ${id}`,
   failures: {
     sso_disabled: [
-      'Diese Verbindung ist abgeschaltet.',
-      'Melden Sie sich auf einem anderen Weg an, oder fragen Sie einen Inhaber Ihrer Organisation.',
+      'Diese Verbindung ist ausgeschaltet.',
+      'Melden Sie sich anders an, oder fragen Sie einen Inhaber Ihrer Organisation.',
     ],
     sso_expired: [
       'Die Anmeldung hat zu lange gedauert.',
-      'Beginnen Sie erneut. Sie verfällt auch, wenn die Verbindung inzwischen geändert wird.',
+      'Beginnen Sie von vorn. Eine Anmeldung verfällt auch, wenn die Verbindung inzwischen geändert wird.',
     ],
     sso_wrong_browser: [
-      'Die Anmeldung endete in einem anderen Browser, als sie begonnen hat.',
-      'Beginnen Sie in diesem Browser erneut, und erlauben Sie Cookies für diese Website.',
+      'Die Anmeldung wurde in einem anderen Browser begonnen.',
+      'Beginnen Sie in diesem Browser von vorn, und erlauben Sie Cookies für diese Website.',
     ],
     sso_token_invalid: [
       'Die Antwort des Identitätsanbieters ließ sich nicht prüfen.',
@@ -61,7 +60,7 @@ export const gate: Texts['gate'] = {
     ],
     sso_denied: [
       'Der Identitätsanbieter hat die Anmeldung abgelehnt, oder sie wurde abgebrochen.',
-      'Versuchen Sie es erneut. Wenn Sie diese Anwendung dort nicht verwenden dürfen, fragen Sie die Verwaltung Ihrer Konten.',
+      'Versuchen Sie es erneut. Wenn Sie diese Anwendung dort nicht verwenden dürfen, wenden Sie sich an Ihre IT-Abteilung.',
     ],
     sso_provider_error: [
       'Der Identitätsanbieter hat mit einem Fehler geantwortet.',
@@ -69,7 +68,7 @@ export const gate: Texts['gate'] = {
     ],
     sso_replayed: [
       'Diese Anmeldung wurde schon verwendet.',
-      'Beginnen Sie erneut; gehen Sie während der Anmeldung nicht zurück, und laden Sie die Seite nicht neu.',
+      'Beginnen Sie von vorn; gehen Sie während der Anmeldung nicht zurück, und laden Sie die Seite nicht neu.',
     ],
     sso_unavailable: ['Der Identitätsanbieter ist nicht erreichbar.', 'Versuchen Sie es gleich noch einmal.'],
     sso_not_fresh: [
@@ -78,11 +77,11 @@ export const gate: Texts['gate'] = {
     ],
     sso_email_missing: [
       'Der Identitätsanbieter hat keine E-Mail-Adresse übermittelt.',
-      'Bitten Sie einen Inhaber, den Claim mit der Adresse zu prüfen, oder die Verwaltung Ihrer Konten, die Adresse zu hinterlegen.',
+      'Bitten Sie einen Inhaber, den Claim mit der Adresse zu prüfen, oder Ihre IT-Abteilung, die Adresse zu hinterlegen.',
     ],
     sso_email_unverified: [
-      'Der Identitätsanbieter verbürgt sich nicht für die E-Mail-Adresse.',
-      'Bestätigen Sie die Adresse dort, und melden Sie sich dann erneut an.',
+      'Die E-Mail-Adresse ist beim Identitätsanbieter nicht bestätigt.',
+      'Bestätigen Sie sie dort, und melden Sie sich dann erneut an.',
     ],
     sso_domain_not_verified: [
       'Die E-Mail-Adresse gehört zu keiner Domain, die für diese Verbindung bestätigt ist.',
@@ -103,13 +102,13 @@ export const gate: Texts['gate'] = {
     sso_not_a_member: ['Das Konto ist kein Mitglied dieser Organisation.', 'Bitten Sie einen Administrator um eine Einladung.'],
     sso_no_role: [
       'Keine der Gruppen des Kontos hat Zugang.',
-      'Fragen Sie einen Inhaber, welche Gruppe nötig ist, oder lassen Sie sich von der Verwaltung Ihrer Gruppen aufnehmen.',
+      'Fragen Sie einen Inhaber, welche Gruppe nötig ist, oder bitten Sie Ihre IT-Abteilung, Sie in die Gruppe aufzunehmen.',
     ],
     sso_wrong_account: [
       'Sie haben sich beim Identitätsanbieter mit einem anderen Konto angemeldet.',
       'Melden Sie sich dort ab, und versuchen Sie es mit Ihrem eigenen Konto erneut.',
     ],
-    ceremony_expired: ['Das hat zu lange gedauert.', 'Beginnen Sie erneut.'],
+    ceremony_expired: ['Das hat zu lange gedauert.', 'Beginnen Sie von vorn.'],
   },
   failure: [
     'Die Anmeldung ist fehlgeschlagen.',

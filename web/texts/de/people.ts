@@ -97,7 +97,7 @@ export const people: Texts['people'] = {
   unlinkOf: (connection) => `Verknüpfung mit ${connection} lösen`,
   unlinkAsk: (connection, name) => `Verknüpfung von ${name} mit ${connection} lösen?`,
   unlinkText:
-    'Die Person wird abgemeldet, wo die Verknüpfung sie eingelassen hat. Beim nächsten Single Sign-on kann sie erneut verknüpft werden.',
+    'Die Person wird hier abgemeldet, wenn sie sich darüber angemeldet hat. Beim nächsten Single Sign-on kann sie erneut verknüpft werden.',
   unlinked: (connection) => `Verknüpfung mit ${connection} gelöst`,
   own: 'Das ist Ihr eigener Eintrag. Administratoren und Auditoren sehen alle Personen.',
   verbs: {
@@ -109,6 +109,8 @@ export const people: Texts['people'] = {
     'member.invitation_withdrawn': 'hat die Einladung zurückgezogen',
     'member.exempted': 'hat die Person vom Single Sign-on ausgenommen',
     'member.exemption_ended': 'hat die Ausnahme vom Single Sign-on beendet',
+    'member.role_synced': 'hat die Rollen aus den Gruppen übernommen',
+    'member.signed_out': 'hat die Person abgemeldet',
   },
   bulk: {
     roles: 'Rollen ändern',

@@ -17,6 +17,7 @@ type Shared = Omit<
   | 'risks'
   | 'security'
   | 'settings'
+  | 'signIn'
   | 'soa'
   | 'tasks'
   | 'trust'
@@ -247,7 +248,7 @@ export const shared: Shared = {
         'Diese Organisation verlangt eine neue Anmeldung oder eine Bestätigung mit einem zweiten Faktor.',
       confirmation_required: 'Bestätigen Sie, dass Sie es sind, und versuchen Sie es erneut.',
       invalid_second_factor: 'Der Code ist falsch, wurde bereits verwendet oder ist zu alt.',
-      ceremony_expired: 'Das hat zu lange gedauert. Beginnen Sie erneut.',
+      ceremony_expired: 'Das hat zu lange gedauert. Beginnen Sie von vorn.',
       totp_active: 'Ihr Konto hat bereits eine Authenticator-App. Entfernen Sie sie, bevor Sie eine andere einrichten.',
       second_factor_mandatory:
         'Eine Ihrer Organisationen verlangt einen zweiten Faktor, und dies ist Ihr letzter. Fügen Sie zuerst einen anderen hinzu.',
@@ -257,7 +258,7 @@ export const shared: Shared = {
       account_not_managed:
         'Diese Person ist auch in einer anderen Organisation aktiv. Nur sie selbst oder der Betreiber des Servers kann den zweiten Faktor zurücksetzen.',
       would_lock_you_out:
-        'So wie Sie jetzt angemeldet sind, würden Sie sich selbst aussperren. Fügen Sie unter „Ihr Konto“ einen zweiten Faktor hinzu; bevor Single Sign-on verlangt wird, melden Sie sich damit an, oder nehmen Sie sich davon aus.',
+        'Diese Richtlinie würde Sie aussperren. Melden Sie sich zuerst selbst so an, wie sie es verlangt. Einen zweiten Faktor fügen Sie unter „Ihr Konto“ hinzu; statt sich per Single Sign-on anzumelden, können Sie sich auch davon ausnehmen.',
       domain_added: 'Ihre Organisation hat diese Domain bereits.',
       too_many_domains: 'Ihre Organisation hat 50 Domains, mehr sind nicht möglich. Entfernen Sie zuerst eine.',
       domain_taken: 'Eine andere Organisation hat diese Domain bestätigt.',
@@ -267,9 +268,9 @@ export const shared: Shared = {
         'Die Domain lässt sich gerade nicht prüfen: Die Nameserver antworten nicht wie erwartet. Versuchen Sie es gleich noch einmal.',
       too_many_connections: 'Ihre Organisation hat 5 Verbindungen, mehr sind nicht möglich. Löschen Sie zuerst eine.',
       sso_in_use:
-        'Single Sign-on wird verlangt, und keine andere getestete Verbindung ist eingeschaltet. Verlangen Sie es zuerst nicht mehr.',
+        'Single Sign-on wird verlangt, und keine andere getestete Verbindung ist eingeschaltet. Machen Sie es zuerst freiwillig.',
       sso_enforced:
-        'Aussteller und Client lassen sich nicht ändern, solange Single Sign-on verlangt wird. Verlangen Sie es zuerst nicht mehr.',
+        'Aussteller und Client lassen sich nicht ändern, solange Single Sign-on verlangt wird. Machen Sie es zuerst freiwillig.',
       sso_not_tested:
         'Testen Sie eine Verbindung, und schalten Sie sie ein, bevor Sie Single Sign-on verlangen. Ein neues Geheimnis muss der Anbieter bestätigen.',
       sso_identity_conflict:
@@ -278,13 +279,13 @@ export const shared: Shared = {
       break_glass_required:
         'Solange Single Sign-on verlangt wird, muss ein Inhaber mit zweitem Faktor davon ausgenommen sein. Nehmen Sie zuerst einen anderen Inhaber aus.',
       last_method:
-        'Das ist der einzige Weg, sich an Ihrem Konto anzumelden. Fügen Sie zuerst einen Passkey hinzu, oder legen Sie ein Passwort fest.',
+        'Das ist Ihre einzige Möglichkeit, sich anzumelden. Fügen Sie zuerst einen Passkey hinzu, oder legen Sie ein Passwort fest.',
     },
     causes: {
       provider_unreachable: (detail) =>
         `Der Identitätsanbieter lässt sich nicht abfragen: ${detail.replace(/^The identity provider cannot be asked: /, '')}`,
     },
-    requestId: (id) => `Anfrage ${id}`,
+    reference: (id) => `Referenz ${id}`,
     fields: {
       required: 'Pflichtangabe',
       notEmpty: 'Darf nicht leer sein',
@@ -337,13 +338,13 @@ export const shared: Shared = {
     },
     texts: {
       sso_required: (organization) => `${organization} lässt sich nur über den Identitätsanbieter der Organisation öffnen.`,
-      mfa_required: (organization) => `${organization} verlangt einen zweiten Faktor; Sie haben sich ohne ihn angemeldet.`,
+      mfa_required: (organization) => `${organization} verlangt einen zweiten Faktor; Sie haben sich ohne angemeldet.`,
       mfa_enrolment: (organization) => `${organization} verlangt einen zweiten Faktor; Ihr Konto hat noch keinen.`,
-      idle: (organization) => `${organization} beendet den Zugang nach einer Zeit ohne Aktivität.`,
+      idle: (organization) => `${organization} beendet den Zugang nach längerer Inaktivität.`,
       too_old: (organization) => `${organization} verlangt eine neue Anmeldung.`,
     },
     kept: 'Ihre Eingaben sind noch da.',
-    noStart: 'Die Organisation hat derzeit keine Verbindung zum Anmelden. Fragen Sie einen ihrer Inhaber.',
+    noStart: 'Die Organisation hat derzeit keine Verbindung für die Anmeldung. Fragen Sie einen ihrer Inhaber.',
     elsewhere:
       'Ihr zweiter Faktor ist ein Passkey, den dieser Browser hier nicht verwenden kann. Nutzen Sie einen anderen Browser oder ein anderes Gerät.',
     recovery: 'Mit Wiederherstellungscode anmelden',
@@ -414,6 +415,8 @@ export const shared: Shared = {
   forms: {
     optional: '(optional)',
     create: (what) => `${what} anlegen`,
+    number: (min, max) => `Geben Sie eine ganze Zahl von ${min} bis ${max} ein.`,
+    numberOrNone: (min, max) => `Geben Sie eine ganze Zahl von ${min} bis ${max} ein, oder lassen Sie das Feld leer.`,
   },
   imports: {
     oneOf: (labels) => `Muss einer dieser Werte sein: ${labels}`,

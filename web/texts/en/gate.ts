@@ -34,20 +34,16 @@ export const gate = {
     confirmedText: 'You can close this window and go on in the other one.',
     switchTitle: 'Sign in as another person?',
     switchText: (email: string) =>
-      `You are signed in as ${email}, and single sign-on vouched for another person. Go on only if you began this sign-in yourself.`,
-    switchGone: 'Single sign-on vouched for you. Go on only if you began this sign-in yourself.',
+      `You are signed in as ${email}, but another person signed in with single sign-on. Go on only if you began this sign-in yourself.`,
+    switchGone: 'Single sign-on succeeded. Go on only if you began this sign-in yourself.',
     switch: 'Sign in as the other person',
     stay: (email: string) => `Stay signed in as ${email}`,
   },
-  reference: (id: string) => `Reference ${id}`,
-  /** What happened in a failed single sign-on, and what to do, by the code of the server. */
+  /** The failure of a single sign-on, and what to do, by the code of the server. */
   failures: {
-    sso_disabled: ['This connection is switched off.', 'Sign in in another way, or ask an owner of your organization.'],
+    sso_disabled: ['This connection is switched off.', 'Sign in another way, or ask an owner of your organization.'],
     sso_expired: ['The sign-in took too long.', 'Start again. It also expires if the connection is changed meanwhile.'],
-    sso_wrong_browser: [
-      'The sign-in ended in another browser than it began in.',
-      'Start again in this browser, and allow cookies for this site.',
-    ],
+    sso_wrong_browser: ['The sign-in began in another browser.', 'Start again in this browser, and allow cookies for this site.'],
     sso_token_invalid: [
       'The answer of the identity provider could not be verified.',
       'Try again. If it fails again, send the reference to an owner of your organization.',
@@ -71,8 +67,8 @@ export const gate = {
       'Ask an owner to check the claim with the address, or the people who manage your accounts to add the address.',
     ],
     sso_email_unverified: [
-      'The identity provider does not vouch for the e-mail address.',
-      'Verify the address there, then sign in again.',
+      'The e-mail address is not verified at the identity provider.',
+      'Verify it there, then sign in again.',
     ],
     sso_domain_not_verified: [
       'The e-mail address does not belong to a domain that is verified for this connection.',

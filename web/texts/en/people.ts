@@ -94,7 +94,7 @@ export const people = {
   unlink: 'Unlink',
   unlinkOf: (connection: string) => `Unlink ${connection}`,
   unlinkAsk: (connection: string, name: string) => `Unlink ${connection} from ${name}?`,
-  unlinkText: 'They are signed out where it let them in. At their next single sign-on they can be linked again.',
+  unlinkText: 'They are signed out here if they signed in with it. At their next single sign-on they can be linked again.',
   unlinked: (connection: string) => `${connection} unlinked`,
   own: 'This is your own entry. Administrators and auditors see everyone.',
   verbs: {
@@ -106,6 +106,8 @@ export const people = {
     'member.invitation_withdrawn': 'withdrew the invitation',
     'member.exempted': 'exempted them from single sign-on',
     'member.exemption_ended': 'ended the exemption from single sign-on',
+    'member.role_synced': 'set their roles from groups',
+    'member.signed_out': 'signed them out',
   } as Record<string, string>,
   bulk: {
     roles: 'Set roles',

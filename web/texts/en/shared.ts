@@ -233,8 +233,6 @@ export const shared = {
       passkeys_unavailable: 'Passkeys need an address with a domain name and HTTPS, or localhost.',
       account_not_managed:
         'This person is also active in another organization. Only they or the operator of the server can reset it.',
-      would_lock_you_out:
-        'As you are signed in now, you would lock yourself out. Add a second factor under “Your account”; before single sign-on is required, sign in with it, or exempt yourself.',
       domain_added: 'Your organization already has this domain.',
       too_many_domains: 'Your organization has 50 domains, which is the maximum. Remove one first.',
       domain_taken: 'Another organization has verified this domain.',
@@ -256,7 +254,7 @@ export const shared = {
     causes: {
       provider_unreachable: (detail) => detail,
     } as Record<string, (detail: string) => string>,
-    requestId: (id: string) => `Request ${id}`,
+    reference: (id: string) => `Reference ${id}`,
     fields: {
       required: 'Is required',
       notEmpty: 'Must not be empty',
@@ -387,6 +385,8 @@ export const shared = {
   forms: {
     optional: '(optional)',
     create: (what: string) => `Create ${what}`,
+    number: (min: number, max: number) => `Enter a whole number from ${min} to ${max}.`,
+    numberOrNone: (min: number, max: number) => `Enter a whole number from ${min} to ${max}, or leave it empty.`,
   },
   imports: {
     oneOf: (labels: string) => `Must be one of: ${labels}`,

@@ -1,18 +1,18 @@
 import { Button } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { api } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { useConfirmed } from '../parts/confirmed';
-import { StatusPill } from '../parts/StatusPill';
-import { useView } from '../parts/search';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
+import { api } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { useConfirmed } from '../../parts/confirmed';
+import { StatusPill } from '../../parts/StatusPill';
+import { useView } from '../../parts/search';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { Head, Section } from '../Section';
+import css from '../settings.module.css';
 import { ConnectionPanel } from './ConnectionPanel';
 import { CONNECTIONS } from './queries';
-import { Head, Section } from './Section';
-import css from './settings.module.css';
 import { type Connection, connectionStates } from './sso';
 import { TestResult } from './TestResult';
 
@@ -20,6 +20,8 @@ import { TestResult } from './TestResult';
 async function test({ id }: Connection) {
   // Browsers allow a window only in response to a click, before anything is awaited.
   const opened = window.open('', '_blank');
+  // The provider's page has nothing to do with this one.
+  if (opened) opened.opener = null;
   try {
     const { data } = await api.POST('/v1/organization/sso-connections/{connectionId}/test', {
       params: { path: { connectionId: id } },
@@ -33,7 +35,7 @@ async function test({ id }: Connection) {
   }
 }
 
-/** Lets people sign in by a connection, once it was tested. */
+/** Lets people sign in with a connection, once it was tested. */
 function useEnabling() {
   const { run, dialog } = useConfirmed();
   const enable = ({ id, name }: Connection) =>
@@ -43,7 +45,7 @@ function useEnabling() {
         body: { isEnabled: true },
       });
       await refetch(CONNECTIONS);
-      toast(t.settings.sso.enabled(name));
+      toast(t.signIn.sso.enabled(name));
     }).catch((problem) => toast(words(problem), { bad: true }));
   return { enable, dialog };
 }
@@ -53,7 +55,7 @@ export function Connections({ connections }: { connections: Connection[] }) {
   const { view, change } = useView();
   const { can } = useMe();
   const { enable, dialog } = useEnabling();
-  const texts = t.settings.sso;
+  const texts = t.signIn.sso;
   const mayChange = can('identity:update');
   const close = () => void change({ new: undefined, connection: undefined, tested: undefined }, { replace: true });
   const open = connections.find(({ id }) => id === view.connection);
@@ -106,7 +108,7 @@ type LineProps = { connection: Connection; onOpen: () => void; onEnable: () => v
 
 function Line({ connection, onOpen, onEnable }: LineProps) {
   const { can } = useMe();
-  const texts = t.settings.sso;
+  const texts = t.signIn.sso;
   const { name, issuer, isEnabled, testedAt } = connection;
   const mayChange = can('identity:update');
   return (

@@ -1,11 +1,12 @@
 // @vitest-environment jsdom
 import { screen, waitFor, within } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
-import { answer, draw } from '../parts/testing/render';
+import { refetch } from '../../api/query';
+import { answer, draw } from '../../parts/testing/render';
 import { SignIn } from './SignIn';
 
 const view = vi.hoisted(() => ({ current: {} as Record<string, string> }));
-vi.mock('../parts/search', () => ({ useView: () => ({ view: view.current, change: vi.fn() }) }));
+vi.mock('../../parts/search', () => ({ useView: () => ({ view: view.current, change: vi.fn() }) }));
 vi.mock('@tanstack/react-router', () => ({ Link: () => null }));
 afterEach(() => vi.unstubAllGlobals());
 
@@ -110,7 +111,7 @@ test('a failed test says what happened, why, and what an owner does', async () =
   const result = await screen.findByRole('dialog', { name: 'Test of Acme' });
   expect(await within(result).findByText(/does not belong to a domain that is verified/)).toBeTruthy();
   expect(within(result).getByText('Verify the domain of this address, or test with an address of a verified one.')).toBeTruthy();
-  expect(within(result).getByText(attempt.reason)).toBeTruthy();
+  expect(within(result).getByText(attempt.reason).lang).toBe('en');
   expect(within(result).getByText('["Compliance"]')).toBeTruthy();
   expect(within(result).getByText('Employee, the role without a group')).toBeTruthy();
 });
@@ -152,4 +153,105 @@ test('before single sign-on is required, those whom it affects are named', async
   const question = await screen.findByRole('dialog', { name: 'Require single sign-on?' });
   expect(within(question).getByText(/^1 active member then signs in with a connection only.*Exempt: ada\.$/)).toBeTruthy();
   expect(within(question).getByText(/guest@other\.example/)).toBeTruthy();
+});
+
+test('claims whose values are not stored are listed by their names', async () => {
+  view.current = { connection: 'idc_1', tested: 'sgn_1' };
+  answer({
+    ...paths,
+    '/v1/organization/sso-connections/idc_1/sign-ins': () =>
+      list({ ...attempt, claims: { sub: null, email: 'eve@acme.example' } }),
+  });
+  draw(<SignIn />, OWNER);
+  const claims = await screen.findByRole('table', { name: 'Claims received' });
+  expect(within(claims).getByRole('row', { name: 'sub Not stored' })).toBeTruthy();
+});
+
+test('a draft of a connection leaves what others change meanwhile', async () => {
+  view.current = { connection: 'idc_1' };
+  let issuer = connection.issuer;
+  const asked = answer({ ...paths, '/v1/organization/sso-connections': () => list({ ...connection, issuer }) });
+  const { user } = draw(<SignIn />, OWNER);
+  const panel = await screen.findByRole('dialog', { name: 'Acme' });
+  await user.type(within(panel).getByLabelText('Name'), ' SSO');
+  issuer = 'https://new.acme.example';
+  await refetch('/v1/organization/sso-connections');
+  await waitFor(() => expect(within(panel).getByLabelText<HTMLInputElement>('Issuer').value).toBe(issuer));
+  await user.click(within(panel).getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(asked.some(({ method }) => method === 'PATCH')).toBe(true));
+  expect(JSON.parse(asked.find(({ method }) => method === 'PATCH')?.body ?? '')).toEqual({ name: 'Acme SSO' });
+});
+
+test('the page of the provider that a test opens knows nothing of this one', async () => {
+  view.current = {};
+  const opened = { opener: window as unknown, location: { replace: vi.fn() }, close: vi.fn() };
+  vi.stubGlobal('open', () => opened);
+  answer({
+    ...paths,
+    '/v1/organization/sso-connections/idc_1/test': () => ({ body: { startUrl: 'https://attestry.acme.example/start' } }),
+  });
+  const { user } = draw(<SignIn />, OWNER);
+  await user.click(await screen.findByRole('button', { name: 'Test Acme' }));
+  await waitFor(() => expect(opened.location.replace).toHaveBeenCalledWith('https://attestry.acme.example/start'));
+  expect(opened.opener).toBeNull();
+});
+
+const confirmed = {
+  body: {
+    isConfirmed: true,
+    confirmedUntil: '2999-01-01T00:00:00.000Z',
+    methods: ['password'],
+    needsCode: false,
+    connections: [],
+  },
+};
+
+test('a policy asks before it requires a second factor, not whenever it is saved', async () => {
+  view.current = {};
+  let current: object = policy;
+  const asked = answer({
+    ...paths,
+    '/v1/auth/confirm': () => confirmed,
+    '/v1/organization/sign-in-policy': ({ method, body }) => {
+      if (method === 'PATCH') current = { ...current, ...JSON.parse(body) };
+      return { body: current };
+    },
+  });
+  const changes = () => asked.filter(({ method }) => method === 'PATCH').length;
+  const { user } = draw(<SignIn />, OWNER);
+  await user.click(await screen.findByRole('checkbox', { name: 'Require a second factor' }));
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  await user.click(await screen.findByRole('button', { name: 'Require second factor' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(changes()).toBe(1);
+  await user.type(screen.getByLabelText('Days to add one'), '{Backspace}');
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(changes()).toBe(2));
+  expect(screen.queryByRole('dialog')).toBeNull();
+});
+
+test('a refusal of a field is shown by the form, any other one by the question', async () => {
+  view.current = {};
+  const detail = 'This policy would lock you out: your account has no second factor.';
+  const refusals = [
+    { status: 409, body: { status: 409, code: 'would_lock_you_out', detail } },
+    {
+      status: 400,
+      body: { status: 400, code: 'validation_failed', detail: 'Invalid.', errors: [{ field: 'mfa', message: 'is odd' }] },
+    },
+  ];
+  answer({
+    ...paths,
+    '/v1/auth/confirm': () => confirmed,
+    '/v1/organization/sign-in-policy': ({ method }) => (method === 'PATCH' && refusals.shift()) || { body: policy },
+  });
+  const { user } = draw(<SignIn />, OWNER);
+  await user.click(await screen.findByRole('checkbox', { name: 'Require a second factor' }));
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  const question = await screen.findByRole('dialog', { name: 'Require a second factor?' });
+  await user.click(within(question).getByRole('button', { name: 'Require second factor' }));
+  expect((await within(question).findByRole('alert')).textContent).toBe(detail);
+  await user.click(within(question).getByRole('button', { name: 'Require second factor' }));
+  expect(await screen.findByText('Is odd')).toBeTruthy();
+  expect(screen.queryByRole('dialog')).toBeNull();
 });

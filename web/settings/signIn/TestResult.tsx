@@ -1,14 +1,15 @@
 import { Button } from '@mantine/core';
-import { $api } from '../api/client';
-import { useMe } from '../api/session';
-import { Field } from '../parts/Field';
-import { moment } from '../parts/format';
-import { Panel } from '../parts/Panel';
-import { StatusPill } from '../parts/StatusPill';
-import { failureWords } from '../parts/ssoFailures';
-import { t } from '../texts';
-import { Fetched } from './Section';
-import css from './settings.module.css';
+import { $api } from '../../api/client';
+import { useMe } from '../../api/session';
+import { Field } from '../../parts/Field';
+import { moment } from '../../parts/format';
+import { Panel } from '../../parts/Panel';
+import { ServerText } from '../../parts/ServerText';
+import { StatusPill } from '../../parts/StatusPill';
+import { failureWords } from '../../parts/ssoFailures';
+import { t } from '../../texts';
+import { Fetched } from '../Section';
+import css from '../settings.module.css';
 import { type Connection, resultOf, roleOf, type SsoSignIn } from './sso';
 
 type Props = {
@@ -19,12 +20,12 @@ type Props = {
   onClose: () => void;
 };
 
-/** What came of a test: the claims that were received, and what a real sign-in would do with them. */
+/** The result of a test: the claims that were received, and what a real sign-in would do with them. */
 export function TestResult({ connection, signIn, onEnable, onClose }: Props) {
   const { can } = useMe();
   const params = { path: { connectionId: connection.id } };
   const signIns = $api.useQuery('get', '/v1/organization/sso-connections/{connectionId}/sign-ins', { params });
-  const texts = t.settings.sso.result;
+  const texts = t.signIn.sso.result;
   return (
     <Panel title={texts.title(connection.name)} onClose={onClose} isWide>
       <Fetched of={signIns}>
@@ -37,8 +38,8 @@ export function TestResult({ connection, signIn, onEnable, onClose }: Props) {
               <Verdict connection={connection} signIn={found} />
               {isPassed && !connection.isEnabled && can('identity:update') && (
                 <div className={css.buttons}>
-                  <Button aria-label={t.settings.sso.enableOf(connection.name)} onClick={onEnable}>
-                    {t.settings.sso.enable}
+                  <Button aria-label={t.signIn.sso.enableOf(connection.name)} onClick={onEnable}>
+                    {t.signIn.sso.enable}
                   </Button>
                 </div>
               )}
@@ -54,7 +55,7 @@ export function TestResult({ connection, signIn, onEnable, onClose }: Props) {
 
 function Verdict({ connection, signIn }: { connection: Connection; signIn: SsoSignIn }) {
   const { result, reason, email, subject, groupCount, at } = signIn;
-  const texts = t.settings.sso.result;
+  const texts = t.signIn.sso.result;
   const isPassed = result === 'signed_in';
   return (
     <section className={css.part}>
@@ -66,7 +67,11 @@ function Verdict({ connection, signIn }: { connection: Connection; signIn: SsoSi
       ) : (
         <p className="t2">{texts.advice[result] ?? failureWords(result).advice}</p>
       )}
-      {reason && <p>{reason}</p>}
+      {reason && (
+        <p>
+          <ServerText>{reason}</ServerText>
+        </p>
+      )}
       <dl>
         <Field name="at" label={texts.at} kind="text" value={null}>
           {moment(at)}
@@ -91,7 +96,7 @@ function Verdict({ connection, signIn }: { connection: Connection; signIn: SsoSi
 }
 
 function Claims({ claims }: { claims: SsoSignIn['claims'] }) {
-  const texts = t.settings.sso.result;
+  const texts = t.signIn.sso.result;
   if (!claims) return null;
   return (
     <table className={css.table}>
@@ -103,10 +108,14 @@ function Claims({ claims }: { claims: SsoSignIn['claims'] }) {
         </tr>
       </thead>
       <tbody>
-        {Object.entries(claims as Record<string, unknown>).map(([name, value]) => (
+        {Object.entries(claims).map(([name, value]) => (
           <tr key={name}>
             <td className="mono">{name}</td>
-            <td className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</td>
+            {value === null ? (
+              <td className="t3">{texts.notStored}</td>
+            ) : (
+              <td className="mono">{typeof value === 'string' ? value : JSON.stringify(value)}</td>
+            )}
           </tr>
         ))}
       </tbody>

@@ -1,10 +1,11 @@
-import type { Schemas } from '../api/client';
-import type { Member } from '../api/people';
-import { domainOf } from '../api/sso';
-import { day, daysUntil } from '../parts/format';
-import type { Status } from '../parts/StatusPill';
-import { failureWords } from '../parts/ssoFailures';
-import { t } from '../texts';
+import type { Schemas } from '../../api/client';
+import type { Member } from '../../api/people';
+import { domainOf } from '../../api/sso';
+import { day, daysUntil } from '../../parts/format';
+import { roleWords } from '../../parts/roles';
+import type { Status } from '../../parts/StatusPill';
+import { failureWords } from '../../parts/ssoFailures';
+import { t } from '../../texts';
 
 export type Connection = Schemas['SsoConnection'];
 export type MailDomain = Schemas['MailDomain'];
@@ -89,7 +90,7 @@ export const newBodyOf = (typed: TypedConnection, secret: string): Schemas['Crea
   ...(!typed.isPublic && secret && { clientSecret: secret }),
 });
 
-/** What differs from the connection as it is known; the provider is asked anew only about what was changed. */
+/** The fields that differ from the known connection; the provider is asked anew only about what was changed. */
 export function changesOf(known: Connection, typed: TypedConnection, secret: string): Schemas['UpdateSsoConnection'] {
   const before: Record<string, unknown> = fieldsOf(typedOf(known));
   const changed = Object.entries(fieldsOf(typed)).filter(
@@ -103,9 +104,9 @@ export function changesOf(known: Connection, typed: TypedConnection, secret: str
 
 const EXPIRES_SOON_DAYS = 30;
 
-/** What there is to know about a connection at a glance. */
+/** The states of a connection, at a glance. */
 export function connectionStates({ isEnabled, testedAt, clientSecretExpiresAt: end }: Connection): Status[] {
-  const { states } = t.settings.sso;
+  const { states } = t.signIn.sso;
   const left = end ? daysUntil(end) : Number.POSITIVE_INFINITY;
   return [
     isEnabled ? { label: states.enabled, tone: 'ok', shape: 'full' } : { label: states.disabled, tone: 'mute', shape: 'dash' },
@@ -120,43 +121,38 @@ export function connectionStates({ isEnabled, testedAt, clientSecretExpiresAt: e
 }
 
 export function domainState({ state }: Pick<MailDomain, 'state'>): Status {
-  const label = t.settings.domains.states[state];
+  const label = t.signIn.domains.states[state];
   if (state === 'verified') return { label, tone: 'ok', shape: 'check' };
   if (state === 'pending') return { label, tone: 'warn', shape: 'clock' };
   return state === 'failing' ? { label, tone: 'warn', shape: 'alert' } : { label, tone: 'bad', shape: 'cross' };
 }
 
-const isProved = ({ state }: MailDomain) => state === 'verified' || state === 'failing';
+/** A domain counts until its record has been missing for some days. */
+const doesCount = ({ state }: MailDomain) => state === 'verified' || state === 'failing';
 
-/** What is missing before single sign-on can be required. */
+/** The steps that are missing before single sign-on can be required. */
 export function missingFor(connections: Connection[], exempt: string[]): string[] {
-  const { missing } = t.settings.policy;
+  const { missing } = t.signIn.policy;
   const isUsable = connections.some(({ isEnabled, testedAt }) => isEnabled && testedAt !== null);
   return [...(isUsable ? [] : [missing.connection]), ...(exempt.length > 0 ? [] : [missing.exempt])];
 }
 
 /** The members who must use single sign-on if it is required; nobody can be linked by an address outside the domains. */
 export function affectedBy(people: Member[], exempt: string[], domains: MailDomain[]): { count: number; outside: Member[] } {
-  const names = new Set(domains.filter(isProved).map(({ name }) => name));
+  const names = new Set(domains.filter(doesCount).map(({ name }) => name));
   const concerned = people.filter(({ id, isActive }) => isActive && !exempt.includes(id));
   return { count: concerned.length, outside: concerned.filter(({ user }) => !names.has(domainOf(user.email) ?? '')) };
 }
 
 /** The result of an attempt to sign in. */
 export function resultOf({ result }: Pick<SsoSignIn, 'result'>): Status {
-  if (result === 'signed_in') return { label: t.settings.sso.passed, tone: 'ok', shape: 'check' };
+  if (result === 'signed_in') return { label: t.signIn.sso.passed, tone: 'ok', shape: 'check' };
   return { label: failureWords(result).what, tone: 'bad', shape: 'cross' };
 }
 
-export const roleWords = (role: string) =>
-  role
-    .split(',')
-    .map((word) => t.roles[word] ?? word)
-    .join(', ');
-
 /** The roles of a person whom the connection adds, and where they come from. */
 export function roleOf({ roleSync, defaultRole }: Connection, { role }: Pick<SsoSignIn, 'role'>): string {
-  const texts = t.settings.sso.result;
+  const texts = t.signIn.sso.result;
   const isByGroups = roleSync !== 'off' && role !== null;
   return isByGroups ? texts.byGroups(roleWords(role)) : texts.byDefault(roleWords(defaultRole));
 }

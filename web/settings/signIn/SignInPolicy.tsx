@@ -1,23 +1,24 @@
-import { Checkbox, Select, TextInput } from '@mantine/core';
+import { Checkbox, Select } from '@mantine/core';
 import { useState } from 'react';
-import { api } from '../api/client';
-import { usePeople } from '../api/people';
-import { Problem } from '../api/problem';
-import { refetch } from '../api/query';
-import type { Versioned } from '../api/records';
-import { useMe } from '../api/session';
-import { useConfirmed } from '../parts/confirmed';
-import { Dialog } from '../parts/Dialog';
-import { useDraft } from '../parts/drafts';
-import { Field } from '../parts/Field';
-import { day, moment } from '../parts/format';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { FormBody, useForm } from './form';
-import { bodyOf, holdsFrom, type Policy, problemsOf, type Typed, typedOf } from './policy';
+import { api } from '../../api/client';
+import { usePeople } from '../../api/people';
+import { Problem } from '../../api/problem';
+import { refetch } from '../../api/query';
+import type { Versioned } from '../../api/records';
+import { useMe } from '../../api/session';
+import { useConfirmed } from '../../parts/confirmed';
+import { Dialog } from '../../parts/Dialog';
+import { useDraft } from '../../parts/drafts';
+import { Field } from '../../parts/Field';
+import { day, moment } from '../../parts/format';
+import { NumberField } from '../../parts/NumberField';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { FormBody, useForm } from '../form';
+import { Section } from '../Section';
+import css from '../settings.module.css';
+import { bodyOf, holdsFrom, LIMITS, type Policy, problemsOf, type Typed, typedOf } from './policy';
 import { fetchPolicy, POLICY } from './queries';
-import { Section } from './Section';
-import css from './settings.module.css';
 import { affectedBy, type Connection, type MailDomain, missingFor } from './sso';
 
 const FIELDS = ['sso', 'ssoMfa', 'ssoMaxHours', 'mfa', 'graceDays', 'idleMinutes', 'maxHours'];
@@ -28,7 +29,7 @@ type Props = { known: Versioned<Policy>; connections: Connection[]; domains: Mai
 export function SignInPolicy(props: Props) {
   const { can } = useMe();
   return (
-    <Section title={t.settings.policy.title}>
+    <Section title={t.signIn.policy.title}>
       {can('identity:update') ? <Form {...props} /> : <Shown of={props.known.data} />}
     </Section>
   );
@@ -36,15 +37,15 @@ export function SignInPolicy(props: Props) {
 
 const isOver = (at: string | Date) => new Date(at).getTime() <= Date.now();
 
-/** From when on the policy holds, in words. */
+/** The words for the time from which the policy holds. */
 function holdsWords(from: string): string {
   const when = day(new Date(from));
-  return isOver(from) ? t.settings.policy.holdsSince(when) : t.settings.policy.holdsFrom(when);
+  return isOver(from) ? t.signIn.policy.holdsSince(when) : t.signIn.policy.holdsFrom(when);
 }
 
 /** The policy for readers who cannot change it. */
 function Shown({ of: policy }: { of: Policy }) {
-  const texts = t.settings.policy;
+  const texts = t.signIn.policy;
   return (
     <dl>
       <Field name="sso" label={texts.sso} kind="text" value={null}>
@@ -74,7 +75,7 @@ function Shown({ of: policy }: { of: Policy }) {
 }
 
 function Form({ known, connections, domains }: Props) {
-  const texts = t.settings.policy;
+  const texts = t.signIn.policy;
   const [draft, setDraft, discard] = useDraft<Typed | null>('sign-in-policy', null);
   const [isAsking, setAsking] = useState(false);
   const { run, dialog } = useConfirmed();
@@ -83,6 +84,7 @@ function Form({ known, connections, domains }: Props) {
   const set = (patch: Partial<Typed>) => setDraft({ ...typed, ...patch });
   const from = holdsFrom(known.data, typed);
   const isSsoNew = typed.isSsoRequired && known.data.sso === 'optional';
+  const isMfaNew = typed.isRequired && known.data.mfa === 'optional';
   const missing = known.data.sso === 'optional' ? missingFor(connections, known.data.exemptMembers) : [];
 
   async function save() {
@@ -101,16 +103,9 @@ function Form({ known, connections, domains }: Props) {
   const form = useForm(FIELDS, async () => {
     const problems = problemsOf(typed);
     if (Object.keys(problems).length > 0) return form.setErrors(problems);
-    if (typed.isRequired || isSsoNew) return setAsking(true);
+    if (isSsoNew || isMfaNew) return setAsking(true);
     await run(save);
   });
-  // Problems of fields are shown by the fields, which the question covers.
-  const saveRequired = () =>
-    save().catch((problem) => {
-      const errors = problem instanceof Problem ? problem.fields() : {};
-      if (Object.keys(errors).length === 0) throw problem;
-      form.setErrors(errors);
-    });
 
   return (
     <>
@@ -139,16 +134,13 @@ function Form({ known, connections, domains }: Props) {
             allowDeselect={false}
             onChange={(next) => next && set({ ssoMfa: next as Typed['ssoMfa'] })}
           />
-          <TextInput
-            type="number"
-            inputMode="numeric"
-            min={1}
-            max={720}
+          <NumberField
             label={texts.ssoAge}
             description={texts.ssoAgeHelp}
+            limits={LIMITS.ssoMaxHours}
             value={typed.ssoMaxHours}
             error={form.errors.ssoMaxHours}
-            onChange={(event) => set({ ssoMaxHours: event.currentTarget.value })}
+            onChange={(ssoMaxHours) => set({ ssoMaxHours })}
           />
         </fieldset>
         <fieldset className={css.steps}>
@@ -160,16 +152,13 @@ function Form({ known, connections, domains }: Props) {
             error={form.errors.mfa}
             onChange={(event) => set({ isRequired: event.currentTarget.checked })}
           />
-          <TextInput
-            type="number"
-            inputMode="numeric"
-            min={0}
-            max={90}
+          <NumberField
             label={texts.graceDays}
             description={texts.graceHelp}
+            limits={LIMITS.graceDays}
             value={typed.graceDays}
             error={form.errors.graceDays}
-            onChange={(event) => set({ graceDays: event.currentTarget.value })}
+            onChange={(graceDays) => set({ graceDays })}
           />
           <p className="t2" role="status">
             {draft === null && known.data.mfaFrom ? holdsWords(known.data.mfaFrom) : from && texts.wouldHold(day(from))}
@@ -177,27 +166,23 @@ function Form({ known, connections, domains }: Props) {
         </fieldset>
         <fieldset className={css.steps}>
           <legend>{texts.sessions}</legend>
-          <TextInput
-            type="number"
-            inputMode="numeric"
-            min={5}
-            max={43200}
-            label={`${texts.idle} ${t.forms.optional}`}
+          <NumberField
+            label={texts.idle}
             description={texts.idleHelp}
+            limits={LIMITS.idleMinutes}
+            isOptional
             value={typed.idleMinutes}
             error={form.errors.idleMinutes}
-            onChange={(event) => set({ idleMinutes: event.currentTarget.value })}
+            onChange={(idleMinutes) => set({ idleMinutes })}
           />
-          <TextInput
-            type="number"
-            inputMode="numeric"
-            min={1}
-            max={8760}
-            label={`${texts.age} ${t.forms.optional}`}
+          <NumberField
+            label={texts.age}
             description={texts.ageHelp}
+            limits={LIMITS.maxHours}
+            isOptional
             value={typed.maxHours}
             error={form.errors.maxHours}
-            onChange={(event) => set({ maxHours: event.currentTarget.value })}
+            onChange={(maxHours) => set({ maxHours })}
           />
         </fieldset>
         {draft !== null && (
@@ -212,11 +197,11 @@ function Form({ known, connections, domains }: Props) {
           title={isSsoNew ? texts.askSso : texts.ask}
           verb={isSsoNew ? texts.verbSso : texts.verb}
           withIdentity
-          act={saveRequired}
+          act={() => form.atFields(save)}
           onClose={() => setAsking(false)}
         >
           {isSsoNew && <Affected exempt={known.data.exemptMembers} domains={domains} />}
-          {typed.isRequired && (
+          {isMfaNew && (
             <p className="t2">
               {texts.askText(known.data.membersWithoutSecondFactor, day(from && !isOver(from) ? from : new Date()))}
             </p>
@@ -231,7 +216,7 @@ function Form({ known, connections, domains }: Props) {
 /** The members for whom required single sign-on changes something. */
 function Affected({ exempt, domains }: { exempt: string[]; domains: MailDomain[] }) {
   const people = usePeople();
-  const texts = t.settings.policy;
+  const texts = t.signIn.policy;
   const { count, outside } = affectedBy(people.all, exempt, domains);
   const names = exempt.flatMap((id) => people.name(id) ?? []).join(', ');
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { $api, api } from '../api/client';
-import type { Versioned } from '../api/records';
+import { $api, api } from '../../api/client';
+import type { Versioned } from '../../api/records';
 import type { Policy } from './policy';
 
 export const POLICY = '/v1/organization/sign-in-policy' as const;
@@ -12,7 +12,7 @@ export async function fetchPolicy(): Promise<Versioned<Policy>> {
   return { data: data as Policy, version: response.headers.get('ETag') };
 }
 
-/** How members of the organization sign in: the policy, the connections and the domains, once all are there. */
+/** The sign-in of the members of the organization: the policy, the connections and the domains, once all are there. */
 export function useSignIn() {
   const policy = useQuery({ queryKey: ['policy', POLICY], queryFn: fetchPolicy });
   // A test ends in another window.

@@ -1,30 +1,20 @@
 import { Button, Select } from '@mantine/core';
 import { useState } from 'react';
-import { exempt, type Member, usePeople } from '../api/people';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { useConfirm } from '../parts/confirm';
-import { StatusPill } from '../parts/StatusPill';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { POLICY } from './queries';
-import { Section } from './Section';
-import css from './settings.module.css';
-
-const isOwner = ({ role }: Member) => role.split(',').includes('owner');
-
-async function set(member: Member, isExempt: boolean) {
-  await exempt(member.id, isExempt);
-  await refetch('/v1/people', POLICY, '/v1/auth/security');
-  toast(isExempt ? t.people.exempted(member.user.name) : t.people.exemptionEnded(member.user.name));
-}
+import { type Member, usePeople } from '../../api/people';
+import { useMe } from '../../api/session';
+import { useExemption } from '../../parts/exemption';
+import { isOwner } from '../../parts/roles';
+import { StatusPill } from '../../parts/StatusPill';
+import { t } from '../../texts';
+import { Section } from '../Section';
+import css from '../settings.module.css';
 
 /** The owners who sign in with their own credentials where single sign-on is required: the way back in. */
 export function ExemptOwners({ exemptIds }: { exemptIds: string[] }) {
   const { can } = useMe();
   const people = usePeople();
-  const { ask, dialog } = useConfirm();
-  const texts = t.settings.exempt;
+  const { exempt, end, dialog } = useExemption();
+  const texts = t.signIn.exempt;
   const mayChange = can('owner:manage') && can('member:update');
   const all = people.all.filter(({ id }) => exemptIds.includes(id));
   return (
@@ -40,20 +30,7 @@ export function ExemptOwners({ exemptIds }: { exemptIds: string[] }) {
                 {!member.hasSecondFactor && <StatusPill label={t.people.noFactor} tone="warn" shape="alert" />}
               </span>
               {mayChange && (
-                <Button
-                  size="xs"
-                  variant="subtle"
-                  aria-label={texts.endOf(name)}
-                  onClick={() =>
-                    ask({
-                      title: t.people.endExemptionAsk(name),
-                      text: t.people.endExemptionText,
-                      verb: t.people.endExemption,
-                      withIdentity: true,
-                      act: () => set(member, false),
-                    })
-                  }
-                >
+                <Button size="xs" variant="subtle" aria-label={texts.endOf(name)} onClick={() => end(member)}>
                   {t.people.endExemption}
                 </Button>
               )}
@@ -62,19 +39,7 @@ export function ExemptOwners({ exemptIds }: { exemptIds: string[] }) {
         })}
       </ul>
       {mayChange && (
-        <Add
-          owners={people.active.filter((member) => isOwner(member) && !exemptIds.includes(member.id))}
-          onAdd={(member) =>
-            ask({
-              title: t.people.exemptAsk(member.user.name),
-              text: t.people.exemptText,
-              verb: t.people.exempt,
-              withIdentity: true,
-              isSafe: true,
-              act: () => set(member, true),
-            })
-          }
-        />
+        <Add owners={people.active.filter((member) => isOwner(member) && !exemptIds.includes(member.id))} onAdd={exempt} />
       )}
       {dialog}
     </Section>
@@ -82,7 +47,7 @@ export function ExemptOwners({ exemptIds }: { exemptIds: string[] }) {
 }
 
 function Add({ owners, onAdd }: { owners: Member[]; onAdd: (member: Member) => void }) {
-  const texts = t.settings.exempt;
+  const texts = t.signIn.exempt;
   const [chosen, setChosen] = useState<string | null>(null);
   const member = owners.find(({ id }) => id === chosen);
   if (owners.length === 0) return null;

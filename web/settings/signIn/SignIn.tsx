@@ -1,23 +1,23 @@
 import { Link } from '@tanstack/react-router';
-import { useMe } from '../api/session';
-import { StatusPill } from '../parts/StatusPill';
-import { t } from '../texts';
+import { useMe } from '../../api/session';
+import { StatusPill } from '../../parts/StatusPill';
+import { t } from '../../texts';
+import { Fetched, Section } from '../Section';
+import css from '../settings.module.css';
 import { Connections } from './Connections';
 import { Domains } from './Domains';
 import { ExemptOwners } from './ExemptOwners';
 import type { Policy } from './policy';
 import { useSignIn } from './queries';
-import { Fetched, Section } from './Section';
 import { SignInPolicy } from './SignInPolicy';
-import css from './settings.module.css';
 
-/** How members of the organization sign in. */
+/** The sign-in of the members of the organization. */
 export function SignIn() {
   const all = useSignIn();
   const { data } = all;
   return (
     <>
-      <Section title={t.settings.sections.security} lead={t.settings.policy.lead}>
+      <Section title={t.settings.sections.security} lead={t.signIn.policy.lead}>
         <Fetched of={all}>{({ policy }) => <Summary of={policy.data} />}</Fetched>
       </Section>
       {data && (
@@ -32,10 +32,10 @@ export function SignIn() {
   );
 }
 
-/** Whether single sign-on is required, and the number of members who sign in with a password alone. */
+/** The demand for single sign-on, and the number of members who sign in with a password alone. */
 function Summary({ of: { sso, membersWithoutSecondFactor: count } }: { of: Policy }) {
   const { can } = useMe();
-  const texts = t.settings.policy;
+  const texts = t.signIn.policy;
   return (
     <p className={css.bar}>
       {sso === 'required' && <StatusPill label={texts.ssoIsRequired} tone="ok" shape="check" />}

@@ -1,5 +1,5 @@
-import type { Schemas } from '../api/client';
-import { t } from '../texts';
+import type { Schemas } from '../../api/client';
+import { isWithin, numberIn, numberProblem, present } from '../../parts/numbers';
 
 export type Policy = Schemas['SignInPolicy'];
 type Change = Schemas['UpdateSignInPolicy'];
@@ -27,28 +27,20 @@ export const typedOf = (policy: Policy, version: string | null): Typed => ({
   version,
 });
 
-/** The whole number in a text; undefined for none, NaN for anything else. */
-function numberIn(text: string): number | undefined {
-  const trimmed = text.trim();
-  if (trimmed === '') return undefined;
-  return /^\d+$/.test(trimmed) ? Number(trimmed) : Number.NaN;
-}
+export const LIMITS = {
+  ssoMaxHours: { min: 1, max: 720 },
+  graceDays: { min: 0, max: 90 },
+  idleMinutes: { min: 5, max: 43_200 },
+  maxHours: { min: 1, max: 8_760 },
+};
 
-const MAX_GRACE_DAYS = 90;
-
-const isWithin = (number: number | undefined, least: number, most: number) =>
-  number !== undefined && number >= least && number <= most;
-
-export function problemsOf({ ssoMaxHours, graceDays, idleMinutes, maxHours }: Typed): Record<string, string> {
-  const texts = t.settings.policy;
-  const [idle, age] = [numberIn(idleMinutes), numberIn(maxHours)];
-  return {
-    ...(!isWithin(numberIn(ssoMaxHours), 1, 720) && { ssoMaxHours: texts.ssoAgeProblem }),
-    ...(!isWithin(numberIn(graceDays), 0, MAX_GRACE_DAYS) && { graceDays: texts.graceProblem }),
-    ...(idle !== undefined && !isWithin(idle, 5, 43_200) && { idleMinutes: texts.idleProblem }),
-    ...(age !== undefined && !isWithin(age, 1, 8_760) && { maxHours: texts.ageProblem }),
-  };
-}
+export const problemsOf = ({ ssoMaxHours, graceDays, idleMinutes, maxHours }: Typed) =>
+  present({
+    ssoMaxHours: numberProblem(ssoMaxHours, LIMITS.ssoMaxHours),
+    graceDays: numberProblem(graceDays, LIMITS.graceDays),
+    idleMinutes: numberProblem(idleMinutes, LIMITS.idleMinutes, { isOptional: true }),
+    maxHours: numberProblem(maxHours, LIMITS.maxHours, { isOptional: true }),
+  });
 
 export const bodyOf = ({ isSsoRequired, ssoMfa, ssoMaxHours, isRequired, graceDays, idleMinutes, maxHours }: Typed): Change => ({
   sso: isSsoRequired ? 'required' : 'optional',
@@ -62,10 +54,10 @@ export const bodyOf = ({ isSsoRequired, ssoMfa, ssoMaxHours, isRequired, graceDa
 
 const DAY_MS = 86_400_000;
 
-/** When a second factor is demanded from, if this is saved: the days count from when it was first required. */
+/** The time from which a second factor is demanded, if this is saved: the days count from when it was first required. */
 export function holdsFrom(policy: Policy, typed: Typed, now = Date.now()): Date | undefined {
   const days = numberIn(typed.graceDays);
-  if (!typed.isRequired || days === undefined || !isWithin(days, 0, MAX_GRACE_DAYS)) return undefined;
+  if (!typed.isRequired || !isWithin(days, LIMITS.graceDays)) return undefined;
   const since = policy.mfaFrom === null ? now : Date.parse(policy.mfaFrom) - policy.graceDays * DAY_MS;
   return new Date(since + days * DAY_MS);
 }

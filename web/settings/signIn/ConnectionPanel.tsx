@@ -1,22 +1,24 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { Copy } from '../parts/Copy';
-import { useConfirm } from '../parts/confirm';
-import { Field } from '../parts/Field';
-import { moment } from '../parts/format';
-import { Panel } from '../parts/Panel';
-import { StatusPill } from '../parts/StatusPill';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
+import { $api, api, type Schemas } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { CopyList } from '../../parts/CopyList';
+import { useConfirm } from '../../parts/confirm';
+import { Field } from '../../parts/Field';
+import { moment } from '../../parts/format';
+import { Panel } from '../../parts/Panel';
+import { roleWords } from '../../parts/roles';
+import { ServerText } from '../../parts/ServerText';
+import { StatusPill } from '../../parts/StatusPill';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { Fetched } from '../Section';
+import css from '../settings.module.css';
 import { ConnectionForm } from './ConnectionForm';
 import { CONNECTIONS } from './queries';
-import { Fetched } from './Section';
-import css from './settings.module.css';
-import { type Connection, resultOf, roleWords, type SsoSignIn } from './sso';
+import { type Connection, resultOf, type SsoSignIn } from './sso';
 
 type Props = {
   /** None for a connection to add. */
@@ -25,10 +27,10 @@ type Props = {
   onCreated?: (made: Connection) => void;
 };
 
-/** A connection: what to register at the provider, its settings, and how sign-ins went lately. */
+/** A connection: the addresses to register at the provider, its settings, and its recent sign-ins. */
 export function ConnectionPanel({ known, onClose, onCreated }: Props) {
   const { can } = useMe();
-  const texts = t.settings.sso;
+  const texts = t.signIn.sso;
   const mayChange = can('identity:update');
   return (
     <Panel title={known ? known.name : texts.add} onClose={onClose} isWide>
@@ -42,7 +44,7 @@ export function ConnectionPanel({ known, onClose, onCreated }: Props) {
 }
 
 function Addresses({ of: { redirectUri, startUrl, postLogoutRedirectUri, backChannelLogoutUri, provider } }: { of: Connection }) {
-  const texts = t.settings.sso.addresses;
+  const texts = t.signIn.sso.addresses;
   const all = [
     { name: texts.redirect, address: redirectUri },
     { name: texts.start, address: startUrl },
@@ -53,26 +55,16 @@ function Addresses({ of: { redirectUri, startUrl, postLogoutRedirectUri, backCha
     <section className={css.part}>
       <h3>{texts.title}</h3>
       <p className="t2">{texts.lead}</p>
-      <dl className={css.record}>
-        {all.map(({ name, address }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <code>{address}</code>
-              <Copy text={address} label={texts.copy(name)} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <CopyList items={all.map(({ name, address }) => ({ name, value: address, copy: texts.copy(name) }))} />
     </section>
   );
 }
 
-/** Asks the provider, and shows how far that went. */
+/** Asks the provider, and shows the steps that succeeded and the one that failed. */
 function Check({ id }: { id: string }) {
   const [found, setFound] = useState<Schemas['SsoCheck']>();
   const [busy, setBusy] = useState(false);
-  const texts = t.settings.sso.check;
+  const texts = t.signIn.sso.check;
 
   async function check() {
     setBusy(true);
@@ -91,20 +83,24 @@ function Check({ id }: { id: string }) {
 
   return (
     <section className={css.part}>
-      <div className={css.way}>
+      <div className={css.head}>
         <div>
           <h3>{texts.title}</h3>
-          <span className="t2">{texts.lead}</span>
+          <p className="t2">{texts.lead}</p>
         </div>
-        <Button variant="default" loading={busy} onClick={() => void check()}>
-          {texts.verb}
-        </Button>
+        <div className={css.actions}>
+          <Button variant="default" loading={busy} onClick={() => void check()}>
+            {texts.verb}
+          </Button>
+        </div>
       </div>
       <ul aria-live="polite" className={css.checks}>
         {found?.steps.map(({ name, isOk, detail }) => (
           <li key={name}>
             <StatusPill label={texts.steps[name] ?? name} tone={isOk ? 'ok' : 'bad'} shape={isOk ? 'check' : 'cross'} />
-            <span className={css.answer}>{detail}</span>
+            <span className={css.answer}>
+              <ServerText>{detail}</ServerText>
+            </span>
           </li>
         ))}
       </ul>
@@ -114,7 +110,7 @@ function Check({ id }: { id: string }) {
 
 /** The settings of a connection for readers who cannot change them. */
 function Shown({ of: known }: { of: Connection }) {
-  const texts = t.settings.sso.fields;
+  const texts = t.signIn.sso.fields;
   const flag = (isOn: boolean) => (isOn ? t.filters.yes : t.filters.no);
   const fields: [name: string, label: string, value: string][] = [
     ['issuer', texts.issuer, known.issuer],
@@ -147,7 +143,7 @@ function SignIns({ id }: { id: string }) {
   const params = { path: { connectionId: id } };
   const signIns = $api.useQuery('get', '/v1/organization/sso-connections/{connectionId}/sign-ins', { params });
   const [isAll, setAll] = useState(false);
-  const texts = t.settings.sso.signIns;
+  const texts = t.signIn.sso.signIns;
   return (
     <section className={css.part}>
       <h3>{texts.title}</h3>
@@ -174,7 +170,7 @@ function SignIns({ id }: { id: string }) {
 
 function SignIn({ signIn }: { signIn: SsoSignIn }) {
   const { at, isTest, email, subject, reason, requestId } = signIn;
-  const texts = t.settings.sso.signIns;
+  const texts = t.signIn.sso.signIns;
   return (
     <li>
       <StatusPill {...resultOf(signIn)} />
@@ -184,7 +180,7 @@ function SignIn({ signIn }: { signIn: SsoSignIn }) {
       </span>
       {reason && (
         <span className={css.answer}>
-          {reason} <span className="t3">{t.problems.requestId(requestId)}</span>
+          <ServerText>{reason}</ServerText> <span className="t3">{t.problems.reference(requestId)}</span>
         </span>
       )}
     </li>
@@ -193,7 +189,7 @@ function SignIn({ signIn }: { signIn: SsoSignIn }) {
 
 function Delete({ connection: { id, name }, onClose }: { connection: Connection; onClose: () => void }) {
   const { ask, dialog } = useConfirm();
-  const texts = t.settings.sso;
+  const texts = t.signIn.sso;
   const remove = async () => {
     await api.DELETE('/v1/organization/sso-connections/{connectionId}', { params: { path: { connectionId: id } } });
     onClose();

@@ -1,18 +1,19 @@
 import { ActionIcon, Button, Checkbox, PasswordInput, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { api } from '../api/client';
-import { Problem } from '../api/problem';
-import { refetch } from '../api/query';
-import { useConfirmed } from '../parts/confirmed';
-import { Dialog } from '../parts/Dialog';
-import { useDraft } from '../parts/drafts';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { FormBody, useForm } from './form';
+import { api } from '../../api/client';
+import { refetch } from '../../api/query';
+import { useConfirmed } from '../../parts/confirmed';
+import { Dialog } from '../../parts/Dialog';
+import { useDraft } from '../../parts/drafts';
+import { ProblemText } from '../../parts/ProblemText';
+import { ROLES, roleWords } from '../../parts/roles';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { FormBody, useForm } from '../form';
+import css from '../settings.module.css';
 import { CONNECTIONS } from './queries';
-import css from './settings.module.css';
-import { type Connection, changesOf, NEW_CONNECTION, newBodyOf, roleWords, type TypedConnection, typedOf } from './sso';
+import { type Connection, changesOf, NEW_CONNECTION, newBodyOf, type TypedConnection, typedOf } from './sso';
 
 const FIELDS = [
   'name',
@@ -28,24 +29,22 @@ const FIELDS = [
 ];
 
 /** The roles that a connection can give: nobody becomes an owner by a group. */
-const roleChoices = (now: string) => {
-  const known = Object.keys(t.roles).filter((role) => role !== 'owner');
-  return (known.includes(now) ? known : [...known, now]).map((value) => ({ value, label: roleWords(value) }));
-};
+const roleChoices = (now: string) =>
+  [...new Set([...ROLES.filter((role) => role !== 'owner'), now])].map((value) => ({ value, label: roleWords(value) }));
 
 type Props = { known?: Connection; onClose: () => void; onCreated?: (made: Connection) => void };
 
-/** The settings of a connection. The secret is never part of the draft. */
+/** The settings of a connection. The draft has the fields that were touched, and never the secret. */
 export function ConnectionForm({ known, onClose, onCreated }: Props) {
-  const texts = t.settings.sso;
+  const texts = t.signIn.sso;
   const { fields } = texts;
   const before = useMemo(() => (known ? typedOf(known) : NEW_CONNECTION), [known]);
-  const [draft, setDraft, discard] = useDraft<TypedConnection | null>(`sso-connection:${known?.id ?? 'new'}`, null);
+  const [draft, setDraft, discard] = useDraft<Partial<TypedConnection> | null>(`sso-connection:${known?.id ?? 'new'}`, null);
   const [secret, setSecret] = useState('');
   const [isAsking, setAsking] = useState(false);
   const { run, dialog } = useConfirmed();
-  const typed = draft ?? before;
-  const set = (patch: Partial<TypedConnection>) => setDraft({ ...typed, ...patch });
+  const typed = { ...before, ...draft };
+  const set = (patch: Partial<TypedConnection>) => setDraft({ ...draft, ...patch });
 
   async function save() {
     let made: Connection | undefined;
@@ -63,13 +62,6 @@ export function ConnectionForm({ known, onClose, onCreated }: Props) {
     if (known?.isEnabled && !typed.isEnabled) return setAsking(true);
     await run(save);
   });
-  // Problems of fields are shown by the fields, which the question covers.
-  const saveDisabled = () =>
-    save().catch((problem) => {
-      const errors = problem instanceof Problem ? problem.fields() : {};
-      if (Object.keys(errors).length === 0) throw problem;
-      form.setErrors(errors);
-    });
 
   const text = (name: 'name' | 'issuer' | 'clientId' | 'scopes' | 'emailClaim' | 'groupsClaim', help?: string) => (
     <TextInput
@@ -180,7 +172,7 @@ export function ConnectionForm({ known, onClose, onCreated }: Props) {
           title={texts.disableAsk(typed.name)}
           verb={texts.disable}
           withIdentity
-          act={saveDisabled}
+          act={() => form.atFields(save)}
           onClose={() => setAsking(false)}
         >
           <p className="t2">{texts.disableText}</p>
@@ -199,7 +191,7 @@ type GroupRolesProps = {
 
 /** A role for each group of the provider. */
 function GroupRoles({ value, error, onChange }: GroupRolesProps) {
-  const texts = t.settings.sso.fields;
+  const texts = t.signIn.sso.fields;
   const change = (at: number, patch: Partial<GroupRolesProps['value'][number]>) =>
     onChange(value.map((one, index) => (index === at ? { ...one, ...patch } : one)));
   return (
@@ -228,11 +220,7 @@ function GroupRoles({ value, error, onChange }: GroupRolesProps) {
           </ActionIcon>
         </div>
       ))}
-      {error && (
-        <p role="alert" className={css.danger}>
-          {error}
-        </p>
-      )}
+      <ProblemText>{error}</ProblemText>
       <div>
         <Button
           variant="default"

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { expect, test } from 'vitest';
-import type { Member } from '../api/people';
+import type { Member } from '../../api/people';
 import {
   affectedBy,
   type Connection,

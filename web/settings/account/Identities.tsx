@@ -1,25 +1,26 @@
 import { Button } from '@mantine/core';
-import { $api, api } from '../api/client';
-import type { Answer } from '../api/paths';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { useConfirm } from '../parts/confirm';
-import { useConfirmed } from '../parts/confirmed';
-import { day, moment } from '../parts/format';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { CONNECTIONS } from './queries';
-import { Head, Section } from './Section';
-import css from './settings.module.css';
+import { $api, api } from '../../api/client';
+import type { Answer } from '../../api/paths';
+import { words } from '../../api/problem';
+import { useMe } from '../../api/session';
+import { useConfirm } from '../../parts/confirm';
+import { useConfirmed } from '../../parts/confirmed';
+import { day, moment } from '../../parts/format';
+import { toast } from '../../parts/toast';
+import { Way, Ways } from '../../parts/Way';
+import { t } from '../../texts';
+import { Head, Section } from '../Section';
+import css from '../settings.module.css';
+import { CONNECTIONS } from '../signIn/queries';
+import { changed, type SECURITY } from './queries';
 
-type Identity = Answer<'/v1/auth/security'>['identities'][number];
+type Identity = Answer<typeof SECURITY>['identities'][number];
 
-/** The identities at providers by which the user signs in, and the connections that can be linked. */
+/** The identities at providers that the user signs in with, and the connections that can be linked. */
 export function Identities({ identities }: { identities: Identity[] }) {
   const { membership, can } = useMe();
   const connections = $api.useQuery('get', CONNECTIONS, {}, { enabled: can('identity:read') });
-  const texts = t.settings.identities;
+  const texts = t.signIn.identities;
   const isLinked = (id: string) => identities.some(({ connectionId }) => connectionId === id);
   const free = connections.data?.data.filter(({ id, isEnabled }) => isEnabled && !isLinked(id)) ?? [];
   if (identities.length === 0 && free.length === 0) return null;
@@ -37,11 +38,11 @@ export function Identities({ identities }: { identities: Identity[] }) {
         </table>
       )}
       {free.length > 0 && (
-        <ul className={css.ways}>
+        <Ways>
           {free.map((connection) => (
             <Free key={connection.id} {...connection} organization={membership?.name ?? ''} />
           ))}
-        </ul>
+        </Ways>
       )}
     </Section>
   );
@@ -49,12 +50,11 @@ export function Identities({ identities }: { identities: Identity[] }) {
 
 function Line({ identity: { id, connectionName, email, createdAt, lastUsedAt } }: { identity: Identity }) {
   const { ask, dialog } = useConfirm();
-  const texts = t.settings.identities;
+  const texts = t.signIn.identities;
   const { columns } = texts;
   const remove = async () => {
     await api.DELETE('/v1/auth/identities/{id}', { params: { path: { id } } });
-    await refetch('/v1/auth/', 'session');
-    toast(texts.removed(connectionName));
+    await changed(texts.removed(connectionName));
   };
   return (
     <tr>
@@ -95,7 +95,7 @@ function Line({ identity: { id, connectionName, email, createdAt, lastUsedAt } }
 /** A connection of the organization to which no identity of the user is linked. */
 function Free({ id, name, organization }: { id: string; name: string; organization: string }) {
   const { run, dialog } = useConfirmed({ isOfAccount: true });
-  const texts = t.settings.identities;
+  const texts = t.signIn.identities;
   const link = () =>
     run(async () => {
       const { data } = await api.POST('/v1/auth/sso/{connectionId}/start-ticket', {
@@ -105,15 +105,16 @@ function Free({ id, name, organization }: { id: string; name: string; organizati
       location.assign(data?.startUrl ?? '');
     }).catch((problem) => toast(words(problem), { bad: true }));
   return (
-    <li className={css.way}>
-      <div>
-        <b>{name}</b>
-        <span className="t3">{texts.free(organization)}</span>
-      </div>
-      <Button variant="default" onClick={() => void link()}>
-        {texts.link(name)}
-      </Button>
+    <Way
+      title={name}
+      hint={texts.free(organization)}
+      actions={
+        <Button variant="default" onClick={() => void link()}>
+          {texts.link(name)}
+        </Button>
+      }
+    >
       {dialog}
-    </li>
+    </Way>
   );
 }

@@ -1,20 +1,20 @@
 import { Button } from '@mantine/core';
-import { $api, api, type Schemas } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { browser } from '../parts/browser';
-import { moment } from '../parts/format';
-import { StatusPill } from '../parts/StatusPill';
-import { signOut } from '../parts/signOut';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { Fetched, Head, Section } from './Section';
-import css from './settings.module.css';
+import { $api, api, type Schemas } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { browser } from '../../parts/browser';
+import { moment } from '../../parts/format';
+import { StatusPill } from '../../parts/StatusPill';
+import { signOut } from '../../parts/signOut';
+import { toast } from '../../parts/toast';
+import { t } from '../../texts';
+import { Fetched, Head, Section } from '../Section';
+import css from '../settings.module.css';
 
 type Session = Schemas['Session'];
 const PATH = '/v1/auth/sessions';
 
-/** Where somebody is signed in; what they do not know, they end. */
+/** The sessions of the account, which can be ended here. */
 export function Sessions() {
   const sessions = $api.useQuery('get', PATH);
   const texts = t.settings.sessions;

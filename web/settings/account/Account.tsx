@@ -1,18 +1,20 @@
 import { Checkbox, PasswordInput, SegmentedControl, useMantineColorScheme } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { $api, api, type Schemas } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { Field, type Value } from '../parts/Field';
-import { toast } from '../parts/toast';
-import { chooseLanguage, type Language, language, languages, t } from '../texts';
-import { FormBody, useForm } from './form';
-import { Fetched, Section } from './Section';
+import { $api, api, type Schemas } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { Field, type Value } from '../../parts/Field';
+import { roleWords } from '../../parts/roles';
+import { toast } from '../../parts/toast';
+import { chooseLanguage, type Language, language, languages, t } from '../../texts';
+import { FormBody, useForm } from '../form';
+import { Fetched, Section } from '../Section';
+import css from '../settings.module.css';
+import { SECURITY } from './queries';
 import { Security } from './Security';
 import { Sessions } from './Sessions';
-import css from './settings.module.css';
 
 export function Account() {
   return (
@@ -35,7 +37,6 @@ function Who() {
     await refetch('session', '/v1/people');
     toast(t.edits.saved);
   }
-  const roles = membership?.role.split(',').map((role) => t.roles[role] ?? role) ?? [];
   return (
     <Section title={texts.who} lead={texts.whoText}>
       <dl>
@@ -46,7 +47,7 @@ function Who() {
           {user?.email}
         </Field>
         <Field name="role" label={texts.roles} kind="text" value={null}>
-          {roles.join(', ')}
+          {membership && roleWords(membership.role)}
         </Field>
       </dl>
     </Section>
@@ -131,7 +132,7 @@ function Notices() {
 }
 
 function Password() {
-  const security = $api.useQuery('get', '/v1/auth/security');
+  const security = $api.useQuery('get', SECURITY);
   const texts = t.settings.account;
   if (security.data && !security.data.password.isSet)
     return (

@@ -1,35 +1,37 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { api } from '../api/client';
-import { words } from '../api/problem';
-import { refetch } from '../api/query';
-import { useMe } from '../api/session';
-import { Copy } from '../parts/Copy';
-import { useConfirm } from '../parts/confirm';
-import { useConfirmed } from '../parts/confirmed';
-import { moment } from '../parts/format';
-import { StatusPill } from '../parts/StatusPill';
-import { toast } from '../parts/toast';
-import { t } from '../texts';
-import { useForm } from './form';
+import { api } from '../../api/client';
+import { words } from '../../api/problem';
+import { refetch } from '../../api/query';
+import { useMe } from '../../api/session';
+import { CopyList } from '../../parts/CopyList';
+import { useConfirm } from '../../parts/confirm';
+import { useConfirmed } from '../../parts/confirmed';
+import { moment } from '../../parts/format';
+import { ServerText } from '../../parts/ServerText';
+import { StatusPill } from '../../parts/StatusPill';
+import { toast } from '../../parts/toast';
+import { Way, Ways } from '../../parts/Way';
+import { t } from '../../texts';
+import { useForm } from '../form';
+import { Section } from '../Section';
+import css from '../settings.module.css';
 import { DOMAINS } from './queries';
-import { Section } from './Section';
-import css from './settings.module.css';
 import { type Connection, domainState, type MailDomain } from './sso';
 
-/** The mail domains of the organization, and the DNS records that prove them. */
+/** The mail domains of the organization, and the DNS records that verify them. */
 export function Domains({ domains, connections }: { domains: MailDomain[]; connections: Connection[] }) {
   const { can } = useMe();
-  const texts = t.settings.domains;
+  const texts = t.signIn.domains;
   return (
     <Section title={texts.title} lead={texts.lead}>
       {domains.length === 0 && <p className="t3">{texts.none}</p>}
       {domains.length > 0 && (
-        <ul className={css.ways}>
+        <Ways>
           {domains.map((domain) => (
             <Line key={domain.id} domain={domain} connections={connections} />
           ))}
-        </ul>
+        </Ways>
       )}
       {can('identity:update') && <Add />}
     </Section>
@@ -40,7 +42,7 @@ function Line({ domain, connections }: { domain: MailDomain; connections: Connec
   const { can } = useMe();
   const { ask, dialog } = useConfirm();
   const [busy, setBusy] = useState(false);
-  const texts = t.settings.domains;
+  const texts = t.signIn.domains;
   const { id, name, state, checkedAt } = domain;
   const params = { path: { domainId: id } };
   const mayChange = can('identity:update');
@@ -63,16 +65,16 @@ function Line({ domain, connections }: { domain: MailDomain; connections: Connec
   };
 
   return (
-    <li className={css.domain}>
-      <div className={css.way}>
-        <div>
-          <span className={css.pills}>
-            <b>{name}</b> <StatusPill {...domainState(domain)} />
-          </span>
-          {checkedAt && <span className="t3">{texts.checked(moment(checkedAt))}</span>}
-        </div>
-        {mayChange && (
-          <span className={css.actions}>
+    <Way
+      title={name}
+      state={
+        <>
+          <StatusPill {...domainState(domain)} /> {checkedAt && texts.checked(moment(checkedAt))}
+        </>
+      }
+      actions={
+        mayChange && (
+          <>
             <Button size="xs" variant="default" loading={busy} aria-label={texts.verifyOf(name)} onClick={() => void verify()}>
               {texts.verify}
             </Button>
@@ -92,54 +94,46 @@ function Line({ domain, connections }: { domain: MailDomain; connections: Connec
             >
               {t.actions.remove}
             </Button>
-          </span>
-        )}
-      </div>
-      {state !== 'verified' && <Proof domain={domain} />}
+          </>
+        )
+      }
+    >
+      {state !== 'verified' && <DnsRecord domain={domain} />}
       {connections.length > 1 && <Connected domain={domain} connections={connections} />}
       {dialog}
-    </li>
+    </Way>
   );
 }
 
-/** The DNS record that proves the domain, and what was found instead of it. */
-function Proof({ domain: { name, state, reason, record } }: { domain: MailDomain }) {
-  const texts = t.settings.domains;
+/** The DNS record that verifies the domain, and what was found instead of it. */
+function DnsRecord({ domain: { name, state, reason, record } }: { domain: MailDomain }) {
+  const texts = t.signIn.domains;
   return (
     <>
       <p className="t2">{texts.advice[state]}</p>
-      <dl className={css.record}>
-        <div>
-          <dt>{texts.type}</dt>
-          <dd className="mono">{record.type}</dd>
-        </div>
-        <div>
-          <dt>{texts.name}</dt>
-          <dd>
-            <code>{record.name}</code>
-            <Copy text={record.name} label={texts.copyName(name)} />
-          </dd>
-        </div>
-        <div>
-          <dt>{texts.value}</dt>
-          <dd>
-            <code>{record.value}</code>
-            <Copy text={record.value} label={texts.copyValue(name)} />
-          </dd>
-        </div>
-      </dl>
+      <CopyList
+        items={[
+          { name: texts.type, value: <span className="mono">{record.type}</span> },
+          { name: texts.name, value: record.name, copy: texts.copyName(name) },
+          { name: texts.value, value: record.value, copy: texts.copyValue(name) },
+        ]}
+      />
       <p className={css.found} aria-live="polite">
-        {reason && texts.found(reason)}
+        {reason && (
+          <>
+            {texts.found} <ServerText>{reason}</ServerText>
+          </>
+        )}
       </p>
     </>
   );
 }
 
-/** The connection by which people of the domain sign in, where there are several. */
+/** The connection that people of the domain sign in with, where there are several. */
 function Connected({ domain: { id, name, connectionId }, connections }: { domain: MailDomain; connections: Connection[] }) {
   const { can } = useMe();
   const { run, dialog } = useConfirmed();
-  const texts = t.settings.domains;
+  const texts = t.signIn.domains;
   const set = (next: string | null) =>
     run(async () => {
       await api.PATCH('/v1/organization/domains/{domainId}', {
@@ -170,7 +164,7 @@ function Connected({ domain: { id, name, connectionId }, connections }: { domain
 
 function Add() {
   const { run, dialog } = useConfirmed();
-  const texts = t.settings.domains;
+  const texts = t.signIn.domains;
   const [name, setName] = useState('');
   const form = useForm(['name'], () =>
     run(async () => {
