@@ -73,7 +73,7 @@ export function useIdentity(need: Need, options: Options = {}) {
   const [problem, setProblem] = useState<string>();
   const roundTrips = useSsoWindow();
 
-  const { methods, needsCode = false, isConfirmed, confirmedUntil: until } = known.data ?? {};
+  const { methods, needsCode = false, isConfirmed, isAccountConfirmed, confirmedUntil: until } = known.data ?? {};
   const hasPasskey = methods?.includes('passkey') === true && hasPasskeys();
   const hasPassword = methods?.includes('password') === true;
   // An account without a password is confirmed with the code alone.
@@ -83,7 +83,8 @@ export function useIdentity(need: Need, options: Options = {}) {
   const way = chosen ?? ways[0] ?? 'password';
   const isTyped = way === 'password';
   const withCode = needsCode || errors.code !== undefined;
-  const isFresh = isConfirmed === true && !!until && Date.parse(until) > Date.now();
+  const isUntilNow = isConfirmed === true && !!until && Date.parse(until) > Date.now();
+  const isFresh = options.isOfAccount ? isAccountConfirmed === true : isUntilNow;
   const isNeeded = need === 'always' || (need === 'unless confirmed' && (outcome === 'refused' || !isFresh));
   const isAsked = isNeeded && outcome !== 'fulfilled';
   const isKnown = need === 'never' || !known.isPending;

@@ -75,7 +75,7 @@ export function ConnectionForm({ known, onClose, onCreated }: Props) {
       onChange={(event) => set({ [name]: event.currentTarget.value })}
     />
   );
-  const box = (name: 'isEnabled' | 'isPublic' | 'joinsMembers' | 'requiresGroup' | 'signsOutAtProvider', help?: string) => (
+  const box = (name: 'isEnabled' | 'isPublic' | 'addsMembers' | 'requiresGroup' | 'signsOutAtProvider', help?: string) => (
     <Checkbox
       label={fields[name]}
       description={help}
@@ -131,7 +131,7 @@ export function ConnectionForm({ known, onClose, onCreated }: Props) {
         </fieldset>
         <fieldset className={css.steps}>
           <legend>{texts.parts.people}</legend>
-          {box('joinsMembers', fields.joinsMembersHelp)}
+          {box('addsMembers', fields.addsMembersHelp)}
           <Select
             label={fields.defaultRole}
             description={fields.defaultRoleHelp}

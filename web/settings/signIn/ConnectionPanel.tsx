@@ -119,7 +119,7 @@ function Shown({ of: known }: { of: Connection }) {
     ['scopes', texts.scopes, known.scopes.join(' ')],
     ['emailClaim', texts.emailClaim, known.emailClaim],
     ['groupsClaim', texts.groupsClaim, known.groupsClaim],
-    ['joinsMembers', texts.joinsMembers, flag(known.joinsMembers)],
+    ['addsMembers', texts.addsMembers, flag(known.addsMembers)],
     ['defaultRole', texts.defaultRole, roleWords(known.defaultRole)],
     ['roleSync', texts.roleSync, texts.roleSyncs[known.roleSync]],
     ['groupRoles', texts.groupRoles, known.groupRoles.map(({ group, role }) => `${group}: ${roleWords(role)}`).join('; ')],

@@ -34,7 +34,7 @@ const connection = {
   scopes: ['openid', 'email'],
   emailClaim: 'email',
   groupsClaim: 'groups',
-  joinsMembers: true,
+  addsMembers: true,
   defaultRole: 'employee',
   roleSync: 'off',
   groupRoles: [],

@@ -24,7 +24,7 @@ const connection: Connection = {
   scopes: ['openid', 'email', 'profile'],
   emailClaim: 'email',
   groupsClaim: 'groups',
-  joinsMembers: true,
+  addsMembers: true,
   defaultRole: 'employee',
   roleSync: 'always',
   groupRoles: [{ group: 'Compliance', role: 'admin' }],

@@ -24,7 +24,7 @@ export type TypedConnection = {
   scopes: string;
   emailClaim: string;
   groupsClaim: string;
-  joinsMembers: boolean;
+  addsMembers: boolean;
   defaultRole: string;
   roleSync: Connection['roleSync'];
   groupRoles: GroupRole[];
@@ -42,7 +42,7 @@ export const NEW_CONNECTION: TypedConnection = {
   scopes: 'openid email profile',
   emailClaim: 'email',
   groupsClaim: 'groups',
-  joinsMembers: false,
+  addsMembers: false,
   defaultRole: 'employee',
   roleSync: 'off',
   groupRoles: [],
@@ -60,7 +60,7 @@ export const typedOf = (known: Connection): TypedConnection => ({
   scopes: known.scopes.join(' '),
   emailClaim: known.emailClaim,
   groupsClaim: known.groupsClaim,
-  joinsMembers: known.joinsMembers,
+  addsMembers: known.addsMembers,
   defaultRole: known.defaultRole,
   roleSync: known.roleSync,
   groupRoles: known.groupRoles,
@@ -77,7 +77,7 @@ const fieldsOf = (typed: TypedConnection) => ({
   scopes: typed.scopes.split(/[\s,]+/).filter(Boolean),
   emailClaim: typed.emailClaim.trim(),
   groupsClaim: typed.groupsClaim.trim(),
-  joinsMembers: typed.joinsMembers,
+  addsMembers: typed.addsMembers,
   defaultRole: typed.defaultRole,
   roleSync: typed.roleSync,
   groupRoles: typed.groupRoles.flatMap(({ group, role }) => (group.trim() ? [{ group: group.trim(), role }] : [])),

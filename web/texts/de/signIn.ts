@@ -127,8 +127,8 @@ export const signIn: Texts['signIn'] = {
       signsOutAtProvider: 'Auch beim Anbieter abmelden',
       signsOutAtProviderHelp:
         'Wer sich hier abmeldet, beendet dann auch die Sitzung beim Anbieter, sofern dieser das unterstützt.',
-      joinsMembers: 'Personen mit Adressen bestätigter Domains bei der ersten Anmeldung hinzufügen',
-      joinsMembersHelp: 'Sonst müssen sie zuerst eingeladen werden.',
+      addsMembers: 'Personen mit Adressen bestätigter Domains bei der ersten Anmeldung hinzufügen',
+      addsMembersHelp: 'Sonst müssen sie zuerst eingeladen werden.',
       defaultRole: 'Rolle ohne Gruppe',
       defaultRoleHelp: 'Für Personen, die durch keine Gruppe eine Rolle erhalten.',
       roleSync: 'Rollen aus Gruppen',
