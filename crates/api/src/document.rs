@@ -19,6 +19,7 @@ use crate::routes::all;
     components(schemas(
         attestry_http::answer::problem::ProblemBody,
         attestry_http::answer::problem::FieldProblem,
+        crate::identity::scim::ScimError,
         crate::service::events::EventView
     )),
     tags(

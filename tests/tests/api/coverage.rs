@@ -14,7 +14,7 @@ use attestry_tests::{Call, Tenant, TestApp, both, id};
 use serde_json::{Value, json};
 
 use crate::second_factors::{challenge, enrol};
-use crate::{passkeys, portal, sso};
+use crate::{directory, passkeys, portal, sso};
 
 /// The operations that need no credentials. An addition must be intentional.
 const PUBLIC: &[(&str, &str)] = &[
@@ -99,6 +99,15 @@ const ENTRIES: &[(&str, Option<i64>)] = &[
     ("approve_access_request", Some(2)),
     // The version and the policy.
     ("approve_policy", Some(2)),
+    // The member, and what the directory says of them.
+    ("create_scim_user", Some(2)),
+    ("delete_scim_user", Some(2)),
+    // The name of the account, too.
+    ("replace_scim_user", Some(2)),
+    // Nobody left anything behind.
+    ("hand_over", Some(0)),
+    // The example is what it is already.
+    ("update_directory", Some(0)),
     ("check_sso_connection", Some(0)),
     ("compare_policy", Some(0)),
     // Nothing was proposed.
@@ -270,6 +279,8 @@ pub(crate) struct Things<'a> {
     ids: BTreeMap<&'static str, String>,
     /// Its identity provider.
     provider: Option<IdentityProvider>,
+    /// The token of its directory.
+    directory: Option<String>,
 }
 
 impl<'a> Things<'a> {
@@ -281,7 +292,23 @@ impl<'a> Things<'a> {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             ids: BTreeMap::new(),
             provider: None,
+            directory: None,
         }
+    }
+
+    /// Returns the token of the directory, which is set up on first use.
+    pub(crate) async fn directory(&mut self) -> String {
+        if self.directory.is_none() {
+            // Other organizations of the same test may have verified the domain before.
+            let sql = "DELETE FROM mail_domains";
+            self.app.ctx.db.write(async move |t| t.execute(sql, &[]).await).await.expect("deleted");
+            let email = self.fresh_email("chief");
+            let member = self.app.member(self.tenant, &email, "owner").await;
+            let chief = Tenant { email, member: id(&member).to_owned(), ..self.tenant.clone() };
+            let provider = directory::Provider::of(self.app, &chief, "example.com").await;
+            self.directory = Some(provider.token);
+        }
+        self.directory.clone().expect("a token")
     }
 
     /// Returns the id of an entity. `collection` is the path that contains it; `None` if a body names it.
@@ -397,6 +424,13 @@ impl<'a> Things<'a> {
                 body["isEnabled"] = json!(true);
                 self.provider = Some(provider);
             }
+            // An address is of one account.
+            "create_scim_user" | "replace_scim_user" => {
+                let name = if operation.id == "create_scim_user" { "scim" } else { "friend" };
+                let email = self.fresh_email(name);
+                body["userName"] = json!(email);
+                body["emails"] = json!([{"value": email, "primary": true}]);
+            }
             // All its questions are answered by one answer.
             "create_soa_document" | "ensure_soa_setup" => {
                 body["frameworkId"] = json!(self.id("frk_", None).await);
@@ -479,8 +513,14 @@ impl<'a> Things<'a> {
                 (if is_own { Some(self.app.sign_in(&self.tenant.email).await) } else { None }, body)
             }
         };
+        if operation.id == "create_directory_token" {
+            self.directory().await;
+        }
         let call = match session {
             Some(token) => call.session(&token, &self.tenant.organization),
+            None if is_scim(operation) => {
+                call.header("authorization", &format!("Bearer {}", self.directory().await))
+            }
             None => call.key(&self.tenant.key),
         };
         match (body, Self::table(operation)) {
@@ -523,6 +563,11 @@ fn without_user(example: &Value) -> Value {
     body
 }
 
+/// True for what an identity provider calls with the token of the directory.
+fn is_scim(operation: &Operation) -> bool {
+    operation.path.starts_with("/scim/")
+}
+
 /// Before set-up there is no organization and no journal; it has its own test file.
 fn is_setup(operation: &Operation) -> bool {
     operation.id == "set_up"
@@ -559,6 +604,7 @@ async fn another_organizations_things_are_404(app: &TestApp) {
         paths.push((operation, theirs.path(operation).await));
     }
     app.mails().await;
+    let own = Things::of(app, &app.home).await.directory().await;
     let before = app.entries(&other).await;
     for (operation, path) in paths {
         let body = operation
@@ -568,13 +614,17 @@ async fn another_organizations_things_are_404(app: &TestApp) {
         let call = app.call(&operation.method, &path);
         let call = match operation.details.get("x-session") {
             Some(_) => call.session(&app.sign_in(&app.home.email).await, &app.home.organization),
+            None if is_scim(operation) => call.header("authorization", &format!("Bearer {own}")),
             None => call.key(&app.home.key),
         };
         let reply = match body {
             Some(body) => call.json(&body).send().await,
             None => call.send().await,
         };
-        reply.problem(404, "not_found");
+        match is_scim(operation) {
+            true => drop(reply.expect(404)),
+            false => drop(reply.problem(404, "not_found")),
+        }
     }
     assert_eq!(app.entries(&other).await, before, "nothing happened there");
 }

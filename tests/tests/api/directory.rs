@@ -297,7 +297,7 @@ async fn deactivation_ends_sessions_keys_and_streams(app: &TestApp) {
     app.call("GET", "/v1/risks").key(&key).send().await.problem(401, "invalid_api_key");
     let ended = app.call("GET", "/v1/risks").session(&session, &app.home.organization).send().await;
     assert!(ended.status == 401 || ended.status == 403, "{}", ended.text());
-    while stream.next().await.is_some_and(|event| event.action != "error") {}
+    while stream.next().await.is_some() {}
     app.call("POST", "/v1/auth/login")
         .json(&json!({"email": "bob@acme.example", "password": PASSWORD}))
         .send()

@@ -84,6 +84,17 @@ documents! {
         },
         "examples": [{"schemas": [LIST], "totalResults": 0, "startIndex": 1, "itemsPerPage": 0, "Resources": []}]
     });
+    /// A failure.
+    ScimError json!({
+        "type": "object", "required": ["schemas", "status", "detail"], "description": "A failure.",
+        "properties": {
+            "schemas": {"type": "array", "items": {"type": "string"}}, "status": {"type": "string"},
+            "scimType": {"type": "string"}, "detail": {"type": "string"}
+        },
+        "examples": [{
+            "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"], "status": "404", "detail": "There is no such user."
+        }]
+    });
     /// A description of the interface.
     ScimDescription json!({
         "type": "object", "description": "A description of the interface.",
@@ -156,6 +167,13 @@ fn all_of(items: Vec<Value>) -> Response {
 /// 200), `attributes` and `excludedAttributes`.
 #[utoipa::path(
     get, path = "/scim/v2/Users", tag = "Directory (SCIM)",
+    params(
+        ("filter" = Option<String>, Query, description = "Only resources that match, such as `userName eq \"eve\"`."),
+        ("startIndex" = Option<i64>, Query, description = "The number of the first one, counted from 1."),
+        ("count" = Option<i64>, Query, description = "The size of the page; 100, and at most 200."),
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     responses((status = 200, body = ScimList, content_type = "application/scim+json", description = "A page."))
 )]
 pub(crate) async fn list_scim_users(
@@ -173,6 +191,10 @@ pub(crate) async fn list_scim_users(
 /// A member with the same address is adopted, and one who was deleted comes back. No mail is sent.
 #[utoipa::path(
     post, path = "/scim/v2/Users", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     request_body(content((ScimUser = "application/json"), (ScimUser = "application/scim+json"))),
     responses(
         (status = 201, body = ScimUser, content_type = "application/scim+json", description = "The person."),
@@ -193,6 +215,10 @@ pub(crate) async fn create_scim_user(
 /// Returns a person of the directory
 #[utoipa::path(
     get, path = "/scim/v2/Users/{id}", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     responses((status = 200, body = ScimUser, content_type = "application/scim+json", description = "The person."))
 )]
 pub(crate) async fn get_scim_user(
@@ -212,6 +238,10 @@ pub(crate) async fn get_scim_user(
 /// An absent `active` stays as it is.
 #[utoipa::path(
     put, path = "/scim/v2/Users/{id}", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     request_body(content((ScimUser = "application/json"), (ScimUser = "application/scim+json"))),
     responses((status = 200, body = ScimUser, content_type = "application/scim+json", description = "The person."))
 )]
@@ -231,6 +261,10 @@ pub(crate) async fn replace_scim_user(
 /// `active: false` keeps the person out, and ends their sessions and keys.
 #[utoipa::path(
     patch, path = "/scim/v2/Users/{id}", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     request_body(content((ScimPatch = "application/json"), (ScimPatch = "application/scim+json"))),
     responses((status = 200, body = ScimUser, content_type = "application/scim+json", description = "The person."))
 )]
@@ -280,6 +314,13 @@ pub(crate) async fn delete_scim_user(
 /// Lists the groups of the directory
 #[utoipa::path(
     get, path = "/scim/v2/Groups", tag = "Directory (SCIM)",
+    params(
+        ("filter" = Option<String>, Query, description = "Only resources that match, such as `userName eq \"eve\"`."),
+        ("startIndex" = Option<i64>, Query, description = "The number of the first one, counted from 1."),
+        ("count" = Option<i64>, Query, description = "The size of the page; 100, and at most 200."),
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     responses((status = 200, body = ScimList, content_type = "application/scim+json", description = "A page."))
 )]
 pub(crate) async fn list_scim_groups(
@@ -295,6 +336,10 @@ pub(crate) async fn list_scim_groups(
 /// Adds a group to the directory
 #[utoipa::path(
     post, path = "/scim/v2/Groups", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     request_body(content((ScimGroup = "application/json"), (ScimGroup = "application/scim+json"))),
     responses(
         (status = 201, body = ScimGroup, content_type = "application/scim+json", description = "The group."),
@@ -315,6 +360,10 @@ pub(crate) async fn create_scim_group(
 /// Returns a group of the directory
 #[utoipa::path(
     get, path = "/scim/v2/Groups/{id}", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     responses((status = 200, body = ScimGroup, content_type = "application/scim+json", description = "The group."))
 )]
 pub(crate) async fn get_scim_group(
@@ -333,6 +382,10 @@ pub(crate) async fn get_scim_group(
 /// Replaces a group of the directory
 #[utoipa::path(
     put, path = "/scim/v2/Groups/{id}", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     request_body(content((ScimGroup = "application/json"), (ScimGroup = "application/scim+json"))),
     responses((status = 200, body = ScimGroup, content_type = "application/scim+json", description = "The group."))
 )]
@@ -356,6 +409,10 @@ pub(crate) async fn replace_scim_group(
 /// With `attributes` the answer is the group, otherwise nothing: a group can have many members.
 #[utoipa::path(
     patch, path = "/scim/v2/Groups/{id}", tag = "Directory (SCIM)",
+    params(
+        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
+        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
+    ),
     request_body(content((ScimPatch = "application/json"), (ScimPatch = "application/scim+json"))),
     responses(
         (status = 200, body = ScimGroup, content_type = "application/scim+json", description = "The named attributes."),

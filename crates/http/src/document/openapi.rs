@@ -10,6 +10,7 @@ use utoipa::openapi::OpenApi;
 
 use crate::answer::problem::CODES;
 use crate::document::listed::Listed;
+use crate::request::directory::SCIM;
 use crate::request::facts::{Facts, Needed};
 use crate::request::idempotency;
 
@@ -205,7 +206,8 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
     write_facts(operation, facts);
     let (is_public, session_only) = (facts.is_public, operation.get("x-session").is_some());
     let has_body = operation.get("requestBody").is_some();
-    let is_one = method == "get" && facts.is_conditional;
+    let is_conditional = facts.is_conditional || (facts.is_directory && path.ends_with("{id}"));
+    let is_one = method == "get" && is_conditional;
     operation["security"] = match (is_public, session_only) {
         _ if facts.is_directory => json!([{"directoryToken": []}]),
         (true, _) => json!([]),
@@ -235,8 +237,10 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
     if path.contains('{') {
         statuses.push(404);
     }
-    if method == "post" && !facts.is_directory {
-        statuses.extend([409, 422]);
+    match method {
+        "post" | "put" | "patch" if facts.is_directory => statuses.push(409),
+        "post" => statuses.extend([409, 422]),
+        _ => {}
     }
     if method == "post" && !facts.is_stream && !facts.is_directory {
         parameters.push(header(
@@ -245,7 +249,7 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
             &idempotency_key(),
         ));
     }
-    if method != "get" && facts.is_conditional {
+    if method != "get" && is_conditional {
         statuses.push(412);
         parameters.push(header("If-Match", "Proceed only if this is still the ETag.", &entity_tag()));
     }
@@ -257,14 +261,21 @@ fn finish(method: &str, path: &str, operation: &mut Value, facts: &Facts) {
     }
     if let Some(responses) = operation["responses"].as_object_mut() {
         for status in statuses {
-            let common = || json!({"$ref": format!("#/components/responses/Problem{status}")});
+            let common = || match facts.is_directory {
+                true => json!({"description": meaning(status)}),
+                false => json!({"$ref": format!("#/components/responses/Problem{status}")}),
+            };
             responses.entry(status.to_string()).or_insert_with(common);
         }
         // Error responses that a handler describes itself contain a problem, too.
         for (status, response) in responses {
             if status.starts_with(['4', '5']) && response.get("$ref").is_none() {
-                response["content"] =
-                    json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+                response["content"] = match facts.is_directory {
+                    true => json!({SCIM: {"schema": {"$ref": "#/components/schemas/ScimError"}}}),
+                    false => {
+                        json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}})
+                    }
+                };
             }
         }
     }
