@@ -24,8 +24,8 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
 use crate::identity::{
-    api_keys, auth, chat_channels, directory, inbox, mail_domains, members, organization, passkeys, releases,
-    scim, second_factors, sessions, setup, sign_in_policy, sso, sso_connections,
+    access_review, api_keys, auth, chat_channels, directory, inbox, mail_domains, members, organization,
+    passkeys, releases, scim, second_factors, sessions, setup, sign_in_policy, sso, sso_connections,
 };
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::registers::{attachments, comments, risk_criteria, views};
@@ -43,6 +43,7 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(auth::logout))
         .routes(operations!(auth::get_session))
         .routes(operations!(auth::change_password))
+        .routes(operations!(auth::remove_password))
         .routes(operations!(sessions::list_sessions))
         .routes(operations!(sessions::end_session))
         .routes(operations!(sessions::get_confirmation, sessions::confirm_session))
@@ -74,6 +75,9 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(sign_in_policy::get_sign_in_policy, sign_in_policy::update_sign_in_policy))
         .routes(operations!(api_keys::list_api_keys, api_keys::create_api_key))
         .routes(operations!(api_keys::list_available_scopes))
+        .routes(operations!(api_keys::rotate_api_key))
+        .routes(operations!(access_review::review_access))
+        .routes(operations!(access_review::export_access_review))
         .routes(operations!(api_keys::revoke_api_key))
         .routes(operations!(members::list_members, members::create_member))
         .routes(operations!(members::create_members))

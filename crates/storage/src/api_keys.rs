@@ -14,6 +14,7 @@ use crate::table::{read, select};
 
 statements! {
     REVOKE = "UPDATE api_keys SET revoked_at = $3 WHERE org_id = $1 AND id = $2";
+    END_AT = "UPDATE api_keys SET expires_at = $3 WHERE org_id = $1 AND id = $2";
     TOUCH = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
     COUNT = "SELECT COUNT(*) FROM api_keys WHERE org_id = $1 AND revoked_at IS NULL";
     ;
@@ -21,6 +22,7 @@ statements! {
     KEYS: ApiKey = "api_keys" + "secret_hash" {
         LOCK = " WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL FOR UPDATE";
         OF_MEMBER = " WHERE org_id = $1 AND member_id = $2 AND revoked_at IS NULL ORDER BY id FOR UPDATE";
+        EXPIRING = " WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL ORDER BY id";
     }
     ;
     built
@@ -61,6 +63,16 @@ pub async fn of_member(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Ve
 
 pub async fn revoke(t: &Tx<'_>, scope: &Scope, key: ApiKeyId, at: Time) -> Result<(), Error> {
     t.execute(REVOKE, &[id(scope.organization()), id(key), time(at)]).await.map(|_| ())
+}
+
+/// Sets the time at which a key ends.
+pub async fn end_at(t: &Tx<'_>, scope: &Scope, key: ApiKeyId, at: Time) -> Result<(), Error> {
+    t.execute(END_AT, &[id(scope.organization()), id(key), time(at)]).await.map(|_| ())
+}
+
+/// Returns all live keys that expire in a period, for the daily check.
+pub async fn expiring(t: &Tx<'_>, after: Time, until: Time) -> Result<Vec<ApiKey>, Error> {
+    t.all(*EXPIRING, &[time(after), time(until)], read).await
 }
 
 /// A key and the member that it acts as, for the authentication of a request.

@@ -30,6 +30,7 @@ macro_rules! visible {
 statements! {
     TOUCH = "UPDATE directories SET last_request_at = $2 WHERE org_id = $1 AND (last_request_at IS NULL OR last_request_at < $2)";
     TOUCH_TOKEN = "UPDATE directory_tokens SET last_used_at = $2 WHERE id = $1";
+    SILENT = "SELECT org_id FROM directories WHERE last_request_at > $1 AND last_request_at <= $2 AND EXISTS (SELECT 1 FROM directory_tokens t WHERE t.org_id = directories.org_id)";
     DELETE_TOKEN = "DELETE FROM directory_tokens WHERE org_id = $1 AND id = $2";
     COUNT_PEOPLE = concat!("SELECT COUNT(*) FROM ", visible!());
     COUNT_MANAGED = "SELECT COUNT(*) FROM directory_users WHERE org_id = $1 AND deleted_at IS NULL";
@@ -40,9 +41,8 @@ statements! {
     JOIN = "INSERT INTO directory_memberships (group_id, member_id, org_id) VALUES ($1, $2, $3) ON CONFLICT (group_id, member_id) DO NOTHING";
     LEAVE = "DELETE FROM directory_memberships WHERE group_id = $1 AND member_id = $2 AND org_id = $3";
     LEAVE_ALL = "DELETE FROM directory_memberships WHERE org_id = $1 AND member_id = $2";
-    MEMBERS = "SELECT g.member_id, u.name FROM directory_memberships g JOIN members m ON m.id = g.member_id JOIN users u ON u.id = m.user_id WHERE g.org_id = $1 AND g.group_id = $2 ORDER BY g.member_id";
+    MEMBERS = "SELECT member_id FROM directory_memberships WHERE org_id = $1 AND group_id = $2 ORDER BY member_id";
     COUNT_MEMBERS = "SELECT group_id, COUNT(*) FROM directory_memberships WHERE org_id = $1 GROUP BY group_id";
-    KNOWN = "SELECT id FROM members WHERE org_id = $1 AND id = $2";
     ;
     tables
     DIRECTORIES: Directory = "directories" by "org_id" {
@@ -50,6 +50,7 @@ statements! {
     }
     TOKENS: DirectoryToken = "directory_tokens" + "secret_hash" {
         LIST_TOKENS = " WHERE org_id = $1 ORDER BY id DESC";
+        EXPIRING = " WHERE expires_at > $1 AND expires_at <= $2 ORDER BY id";
         GET_TOKEN = " WHERE org_id = $1 AND id = $2 FOR UPDATE";
     }
     USERS: DirectoryUser = "directory_users" + "user_name_key" {
@@ -144,6 +145,16 @@ pub async fn delete_token(t: &Tx<'_>, scope: &Scope, token: DirectoryTokenId) ->
 /// Finds a token by its prefix, with the hash of the whole. Runs before a scope exists.
 pub async fn find_token(t: &Tx<'_>, prefix: &str) -> Result<Option<(DirectoryToken, Hash)>, Error> {
     t.opt(*FIND_TOKEN, &[Value::from(prefix)], read_with).await
+}
+
+/// Returns all tokens that expire in a period, for the daily check.
+pub async fn expiring(t: &Tx<'_>, after: Time, until: Time) -> Result<Vec<DirectoryToken>, Error> {
+    t.all(*EXPIRING, &[time(after), time(until)], read).await
+}
+
+/// Returns the organizations whose identity provider last asked in a period.
+pub async fn silent(t: &Tx<'_>, after: Time, until: Time) -> Result<Vec<OrganizationId>, Error> {
+    t.all(SILENT, &[time(after), time(until)], |row| row.parse(0)).await
 }
 
 pub async fn person(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Listed>, Error> {
@@ -242,11 +253,6 @@ pub async fn bump_user(t: &Tx<'_>, scope: &Scope, member: MemberId, at: Time) ->
     t.execute(BUMP_USER, &[id(scope.organization()), id(member), time(at)]).await.map(|_| ())
 }
 
-/// Returns false if the organization has no such member.
-pub async fn is_member(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<bool, Error> {
-    Ok(t.opt(KNOWN, &[id(scope.organization()), id(member)], |_| Ok(())).await?.is_some())
-}
-
 pub async fn join(t: &Tx<'_>, scope: &Scope, group: DirectoryGroupId, member: MemberId) -> Result<(), Error> {
     t.execute(JOIN, &[id(group), id(member), id(scope.organization())]).await.map(|_| ())
 }
@@ -265,14 +271,9 @@ pub async fn leave_all(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<()
     t.execute(LEAVE_ALL, &[id(scope.organization()), id(member)]).await.map(|_| ())
 }
 
-/// Returns the members of a group, with their names.
-pub async fn members(
-    t: &Tx<'_>,
-    scope: &Scope,
-    group: DirectoryGroupId,
-) -> Result<Vec<(MemberId, String)>, Error> {
-    let read = |row: &attestry_db::Row<'_>| Ok((row.parse(0)?, row.text(1)?));
-    t.all(MEMBERS, &[id(scope.organization()), id(group)], read).await
+/// Returns the members of a group.
+pub async fn members(t: &Tx<'_>, scope: &Scope, group: DirectoryGroupId) -> Result<Vec<MemberId>, Error> {
+    t.all(MEMBERS, &[id(scope.organization()), id(group)], |row| row.parse(0)).await
 }
 
 /// Counts the members of each group that has some.

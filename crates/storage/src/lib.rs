@@ -9,6 +9,7 @@ mod text;
 #[macro_use]
 pub mod registers;
 
+pub mod access_review;
 pub mod api_keys;
 pub mod archive;
 pub mod attachments;
@@ -65,6 +66,7 @@ pub use sql::Conflict;
 /// Every statement of the product, with the file it is in.
 pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
     vec![
+        ("access_review", access_review::statements()),
         ("api_keys", api_keys::statements()),
         ("attachments", attachments::statements()),
         ("automations", automations::statements()),

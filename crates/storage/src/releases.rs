@@ -13,7 +13,6 @@ statements! {
     DELETE = "DELETE FROM releases WHERE org_id = $1 AND id = $2";
     DELETE_OF = "DELETE FROM releases WHERE org_id = $1 AND member_id = $2 AND entity_id = $3";
     HAND = "UPDATE releases SET handed_to = $3 WHERE org_id = $1 AND id = $2";
-    COUNT = "SELECT COUNT(*) FROM releases WHERE org_id = $1 AND member_id = $2";
     ;
     tables
     RELEASES: Release = "releases" {
@@ -47,10 +46,6 @@ pub async fn list(
     page_params(&mut params, limit, after);
     let sql = LIST.pick(Order::Ascending, after.is_some());
     read_page(t, sql, &params, limit, read, |release: &Release| by_id(release.id)).await
-}
-
-pub async fn count(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<i64, Error> {
-    t.one(COUNT, &[id(scope.organization()), id(member)], |row| row.int(0)).await
 }
 
 /// Records who has a released record now.

@@ -15,6 +15,7 @@ statements! {
     PASSWORD = "SELECT password_hash FROM users WHERE id = $1";
     SET_PASSWORD = "UPDATE users SET password_hash = $2, email_verified = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     VERIFY = "UPDATE users SET password_hash = NULL, email_verified = TRUE, updated_at = $2, version = version + 1 WHERE id = $1";
+    DROP_PASSWORD = "UPDATE users SET password_hash = NULL, updated_at = $2, version = version + 1 WHERE id = $1";
     SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     SET_EMAIL = "UPDATE users SET email = $2, email_key = $3, email_verified = TRUE, updated_at = $4, version = version + 1 WHERE id = $1";
     BECOME_ACCOUNT = "UPDATE users SET email_key = $2, invited_to = NULL, updated_at = $3, version = version + 1 WHERE id = $1";
@@ -68,6 +69,10 @@ pub async fn set_password(
 ) -> Result<(), Error> {
     let params = [id(user), Value::from(hash), Value::Bool(email_verified), time(at)];
     t.execute(SET_PASSWORD, &params).await.map(|_| ())
+}
+
+pub async fn drop_password(t: &Tx<'_>, user: UserId, at: Time) -> Result<(), Error> {
+    t.execute(DROP_PASSWORD, &[id(user), time(at)]).await.map(|_| ())
 }
 
 /// Marks the address of a user as verified, and removes a password that others may know.

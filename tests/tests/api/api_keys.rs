@@ -12,6 +12,8 @@ both! {
     a_key_loses_what_its_maker_loses,
     a_revoked_or_expired_key_stops_at_once,
     keys_are_paged,
+    a_rotated_key_works_on_for_a_while,
+    people_hear_of_expiring_keys,
 }
 
 const PATH: &str = "/v1/organization/api-keys";
@@ -126,4 +128,58 @@ fn a_remembered_key_reads_and_writes_nothing() {
             attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
         assert!(!std::sync::Arc::ptr_eq(&known, &later), "after five seconds it is looked up again");
     });
+}
+
+async fn a_rotated_key_works_on_for_a_while(app: &TestApp) {
+    let made =
+        app.post(PATH, &json!({"name": "Nightly", "scopes": ["member:read", "api-key:create"]})).send().await;
+    let made = made.expect(201);
+    let old = made["key"].as_str().expect("a key").to_owned();
+    let id = made["id"].as_str().expect("an id");
+    let rotate = async |key: &str, id: &str, body: Value| {
+        app.call("POST", &format!("{PATH}/{id}/rotate")).key(key).json(&body).send().await
+    };
+    // Also by the key itself, as long as it has what it gives.
+    let next = rotate(&old, id, json!({"overlapHours": 2})).await.expect(201);
+    assert_eq!((&next["name"], &next["scopes"]), (&made["name"], &made["scopes"]));
+    let new = next["key"].as_str().expect("a key").to_owned();
+    let works = async |key: &str| app.call("GET", "/v1/people").key(key).send().await.status.is_success();
+    assert!(works(&old).await && works(&new).await);
+    app.clock.advance(Duration::from_hours(2));
+    assert!(!works(&old).await && works(&new).await);
+    let third =
+        rotate(&new, next["id"].as_str().expect("an id"), json!({"overlapHours": 0})).await.expect(201);
+    assert!(!works(&new).await && works(third["key"].as_str().expect("a key")).await);
+    rotate(&app.home.key, id, json!({"overlapHours": 1_000})).await.problem(400, "validation_failed");
+    // A key acts as its member, and nobody else rotates it.
+    app.member(&app.home, "bob@example.com", "admin").await;
+    let bob = app.sign_in("bob@example.com").await;
+    let theirs = app.call("POST", PATH).session(&bob, &app.home.organization);
+    let theirs = theirs.json(&json!({"name": "x"})).send().await.expect(201);
+    let id = theirs["id"].as_str().expect("an id");
+    rotate(&app.home.key, id, json!({})).await.problem(403, "not_the_author");
+    let few = app.key(&["api-key:create"]).await;
+    let own = app.get(PATH).send().await.expect(200);
+    let first = own["data"].as_array().expect("keys").last().expect("a key")["id"].as_str().expect("an id");
+    rotate(&few, first, json!({})).await.problem(403, "scope_exceeds_own");
+    app.mails().await;
+}
+
+async fn people_hear_of_expiring_keys(app: &TestApp) {
+    app.member(&app.home, "bob@example.com", "admin").await;
+    let bob = app.sign_in("bob@example.com").await;
+    let expires_at = app.ctx.now().plus(Duration::from_hours(15 * 24)).to_string();
+    let call = app.call("POST", PATH).session(&bob, &app.home.organization);
+    call.json(&json!({"name": "Nightly", "expiresAt": expires_at})).send().await.expect(201);
+    app.mails().await;
+    let (mut owner, mut maker) = (Vec::new(), Vec::new());
+    for day in 0..17 {
+        app.housekeeping().await;
+        for mail in app.mail.take().iter().filter(|mail| mail.subject == "An API key is about to expire") {
+            assert!(mail.text.contains("Nightly"), "{}", mail.text);
+            if mail.to_address == "bob@example.com" { maker.push(15 - day) } else { owner.push(15 - day) }
+        }
+        app.clock.advance(Duration::from_hours(24));
+    }
+    assert_eq!((owner, maker), (vec![14, 3], vec![14, 3]));
 }

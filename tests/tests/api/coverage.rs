@@ -104,6 +104,10 @@ const ENTRIES: &[(&str, Option<i64>)] = &[
     ("delete_scim_user", Some(2)),
     // The name of the account, too.
     ("replace_scim_user", Some(2)),
+    // The example is what it is already.
+    ("replace_scim_group", Some(0)),
+    // The old key and the new one.
+    ("rotate_api_key", Some(2)),
     // Nobody left anything behind.
     ("hand_over", Some(0)),
     // The example is what it is already.
@@ -320,7 +324,9 @@ impl<'a> Things<'a> {
             ("idn_", Some(collection)) => return Some(Box::pin(self.identity(collection)).await),
             _ => {}
         }
-        let operation = source(prefix, collection)?;
+        // A member is one to the people and to the directory.
+        let operation =
+            if prefix == "mem_" { operation("create_member") } else { source(prefix, collection)? };
         if !self.ids.contains_key(operation.id.as_str()) {
             if prefix == "mem_" {
                 // The owner can be neither deactivated nor demoted.
@@ -473,6 +479,11 @@ impl<'a> Things<'a> {
                 let token = app.sign_in(&tenant.email).await;
                 let body = passkeys::registration(app, tenant, &token, &mut laptop).await;
                 (Some(token), Some(body))
+            }
+            "remove_password" => {
+                let token = app.sign_in(&tenant.email).await;
+                passkeys::add(app, tenant, &token, &mut laptop).await;
+                (Some(token), None)
             }
             "sign_in_with_passkey" => {
                 let token = app.sign_in(&tenant.email).await;

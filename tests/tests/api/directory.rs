@@ -26,9 +26,13 @@ both! {
     okta_is_understood,
     lists_are_filtered_and_paged,
     groups_give_roles,
+    a_directory_that_is_given_up_binds_nobody,
+    what_the_directory_keeps_out_stays_out_by_every_way,
     members_of_a_group_change_one_by_one,
     errors_have_the_shape_of_scim,
     what_somebody_had_is_handed_over_and_given_back,
+    owners_hear_of_expiring_tokens_and_of_silence,
+    the_access_review_names_every_way_in,
     the_reference_tester_finds_no_error,
 }
 
@@ -480,7 +484,7 @@ async fn okta_is_understood(app: &TestApp) {
         idp.send("POST", "/Groups", &json!({"displayName": "Everyone", "members": []})).await.expect(201);
     let filled = json!({"id": id(&group), "displayName": "Everyone", "members": [{"value": id(&eve), "display": "x"}]});
     let filled = idp.send("PUT", &format!("/Groups/{}", id(&group)), &filled).await.expect(200);
-    assert_eq!(filled["members"][0]["display"], "Eve Doe");
+    assert_eq!(filled["members"][0]["value"], eve["id"]);
     let without = app.call("GET", "/scim/v2/Users").send().await;
     failed(&without, 401, None);
     assert_eq!(without.header("www-authenticate"), Some("Bearer"));
@@ -578,6 +582,50 @@ async fn groups_give_roles(app: &TestApp) {
     app.mails().await;
 }
 
+async fn a_directory_that_is_given_up_binds_nobody(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let eve = idp.add("eve@acme.example").await;
+    idp.set_active(&eve, false).await;
+    let path = format!("/v1/people/{}", id(&eve));
+    app.patch(&path, &json!({"isActive": true})).send().await.problem(409, "managed_by_directory");
+    let tokens = app.get(&format!("{SETTINGS}/tokens")).send().await.expect(200);
+    idp.own("DELETE", &format!("{SETTINGS}/tokens/{}", id(&tokens["data"][0])), Value::Null)
+        .await
+        .expect(200);
+    app.patch(&path, &json!({"isActive": true})).send().await.expect(200);
+    assert_eq!(idp.member(&eve).await["isActive"], true);
+    app.mails().await;
+}
+
+async fn what_the_directory_keeps_out_stays_out_by_every_way(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let eve = idp.add("eve@acme.example").await;
+    let admins = json!({"displayName": "Admins", "members": [{"value": id(&eve)}]});
+    let admins = idp.send("POST", "/Groups", &admins).await.expect(201);
+    let role = json!({"role": "admin"});
+    idp.own("PATCH", &format!("{SETTINGS}/groups/{}", id(&admins)), role).await.expect(200);
+    idp.set_active(&eve, false).await;
+    let member = idp.member(&eve).await;
+    let again = app.post("/v1/people", &json!({"userId": member["userId"], "role": "admin"}));
+    again.send().await.problem(409, "managed_by_directory");
+    let invite = app.post("/v1/people/invite", &json!({"email": "eve@acme.example", "role": "admin"}));
+    invite.send().await.expect(201);
+    let link = attestry_tests::token_in(&app.mails().await);
+    let accept =
+        app.call("POST", "/v1/auth/accept-invitation").json(&json!({"token": link, "password": PASSWORD}));
+    assert!(accept.send().await.status.is_client_error());
+    assert_eq!(idp.member(&eve).await["isActive"], false);
+    // Whom the directory deletes has no role of its groups any more, and the invitation of one who waits ends.
+    assert_eq!(idp.call("DELETE", &format!("/Users/{}", id(&eve))).send().await.status, 204);
+    assert_eq!(idp.member(&eve).await["role"], "employee");
+    let invite = app.post("/v1/people/invite", &json!({"email": "dora@acme.example", "role": "admin"}));
+    let dora = invite.send().await.expect(201);
+    let link = attestry_tests::token_in(&app.mails().await);
+    assert_eq!(idp.call("DELETE", &format!("/Users/{}", id(&dora))).send().await.status, 204);
+    app.accept(&link).await.problem(410, "invitation_expired");
+    app.mails().await;
+}
+
 async fn members_of_a_group_change_one_by_one(app: &TestApp) {
     let idp = Provider::of(app, &app.home, "acme.example").await;
     let mut people = Vec::new();
@@ -591,7 +639,7 @@ async fn members_of_a_group_change_one_by_one(app: &TestApp) {
     let members = async || -> Vec<String> {
         let group = idp.get(&path).await.expect(200);
         let all = group["members"].as_array().cloned().unwrap_or_default();
-        all.iter().map(|one| one["display"].as_str().expect("a name").to_owned()).collect()
+        all.iter().map(|one| one["value"].as_str().expect("an id").to_owned()).collect()
     };
     assert_eq!(members().await.len(), 2);
     idp.patch(&path, json!([{"op": "add", "path": "members", "value": [value(2), value(0)]}])).await;
@@ -681,6 +729,9 @@ async fn what_somebody_had_is_handed_over_and_given_back(app: &TestApp) {
     assert_eq!(hand(json!({"toMemberId": id(&bob), "entityTypes": ["task"]})).await.expect(200)["moved"], 2);
     assert_eq!(assignee("/v1/tasks", &first).await, bob["id"]);
     assert_eq!(assignee("/v1/risks", &risk).await, Value::Null);
+    let few = app.key(&["member:read", "task:read"]).await;
+    let seen = app.call("GET", &released).key(&few).send().await.expect(200);
+    assert_eq!(seen["count"], 2, "only what the caller may see");
     let seen = app.key(&["member:update", "member:read"]).await;
     let call = app.call("POST", &format!("/v1/people/{}/handover", id(&eve))).key(&seen);
     call.json(&json!({"toMemberId": id(&bob)})).send().await.problem(403, "forbidden");
@@ -705,6 +756,65 @@ async fn what_somebody_had_is_handed_over_and_given_back(app: &TestApp) {
     app.clock.advance(Duration::from_hours(31 * 24));
     idp.set_active(&eve, true).await;
     assert_eq!(assignee("/v1/risks", &risk).await, Value::Null);
+    app.mails().await;
+}
+
+async fn owners_hear_of_expiring_tokens_and_of_silence(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let expires_at = app.ctx.now().plus(Duration::from_hours(15 * 24)).to_string();
+    let body = json!({"name": "Next", "expiresAt": expires_at});
+    idp.own("POST", &format!("{SETTINGS}/tokens"), body).await.expect(201);
+    idp.get("/Users").await.expect(200);
+    app.write_touches();
+    let (mut expiring, mut silent) = (Vec::new(), Vec::new());
+    for day in 0..17 {
+        app.housekeeping().await;
+        for mail in app.mail.take().iter().filter(|mail| mail.to_address == app.home.email) {
+            if mail.subject.contains("token") {
+                expiring.push(15 - day);
+            }
+            if mail.subject.contains("silent") {
+                silent.push(day);
+            }
+        }
+        app.clock.advance(Duration::from_hours(24));
+    }
+    assert_eq!(expiring, [14, 3]);
+    assert_eq!(silent.len(), 1, "{silent:?}");
+}
+
+async fn the_access_review_names_every_way_in(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let eve = idp.add("eve@acme.example").await;
+    app.member(&app.home, "bob@acme.example", "admin").await;
+    let bob = app.sign_in("bob@acme.example").await;
+    let key = app.call("POST", "/v1/organization/api-keys").session(&bob, &app.home.organization);
+    key.json(&json!({"name": "nightly"})).send().await.expect(201);
+    let review = "/v1/organization/access-review";
+    let all = app.get(&format!("{review}?total=true")).send().await.expect(200);
+    assert_eq!(all["total"], 3);
+    let of = |email: &str| {
+        let rows = all["data"].as_array().expect("rows").iter();
+        rows.clone().find(|row| row["email"] == email).expect(email).clone()
+    };
+    let owner = of(&app.home.email);
+    assert_eq!(
+        (&owner["methods"], &owner["hasSecondFactor"], &owner["isExempt"]),
+        (&json!(["password"]), &json!(true), &json!(true))
+    );
+    let bob_row = of("bob@acme.example");
+    assert_eq!((&bob_row["apiKeys"], &bob_row["isManaged"]), (&json!(1), &json!(false)));
+    let eve_row = of("eve@acme.example");
+    assert_eq!((&eve_row["methods"], &eve_row["isManaged"]), (&json!([]), &json!(true)));
+    let table = app.get(&format!("{review}/export?format=csv")).send().await;
+    assert!(table.text().contains("eve@acme.example"), "{}", table.text());
+    // Who left is not on it.
+    idp.set_active(&eve, false).await;
+    assert_eq!(app.get(review).send().await.expect(200)["count"], 2);
+    let employee = app.member(&app.home, "carl@acme.example", "employee").await;
+    assert_eq!(employee["role"], "employee");
+    let carl = app.sign_in("carl@acme.example").await;
+    app.call("GET", review).session(&carl, &app.home.organization).send().await.problem(403, "forbidden");
     app.mails().await;
 }
 

@@ -9,6 +9,7 @@ use attestry_tests::{Call, PASSWORD, Tenant, TestApp, both, id};
 use serde_json::{Value, json};
 
 both! {
+    an_account_with_a_passkey_needs_no_password,
     a_passkey_signs_in,
     user_handle_says_nothing_of_the_account,
     crooked_registrations_are_refused,
@@ -432,5 +433,31 @@ async fn an_inactive_member_is_refused(app: &TestApp) {
     app.patch(&format!("/v1/people/{}", id(&member)), &json!({"isActive": false})).send().await.expect(200);
     let body = answer(app, &mut laptop).await;
     sign_in(app, &body).send().await.problem(403, "no_active_membership");
+    app.mails().await;
+}
+
+async fn an_account_with_a_passkey_needs_no_password(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let remove =
+        async || app.call("DELETE", "/v1/auth/password").session(&token, &app.home.organization).send().await;
+    remove().await.problem(409, "last_method");
+    let mut laptop = authenticator(77);
+    add(app, &app.home, &token, &mut laptop).await;
+    let other = app.sign_in(&app.home.email).await;
+    app.clock.advance(Duration::from_mins(11));
+    remove().await.problem(403, "confirmation_required");
+    let body = confirmation(app, &app.home, &token, &mut laptop).await;
+    let call = app.call("POST", "/v1/auth/passkeys/confirm").session(&token, &app.home.organization);
+    call.json(&body).send().await.expect(200);
+    app.mails().await;
+    remove().await.expect(200);
+    assert_eq!(app.mails().await[0].subject, "Your password was removed");
+    remove().await.problem(404, "not_found");
+    let gone = app.call("GET", "/v1/auth/session").session(&other, &app.home.organization).send().await;
+    gone.problem(401, "invalid_session");
+    let login = json!({"email": app.home.email, "password": attestry_tests::PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.problem(401, "invalid_credentials");
+    let signed_in = app.call("POST", "/v1/auth/passkeys/sign-in").json(&answer(app, &mut laptop).await);
+    signed_in.send().await.expect(200);
     app.mails().await;
 }

@@ -1,6 +1,8 @@
 //! `/v1/organization/api-keys`.
 
-use attestry_app::identity::api_keys;
+use std::time::Duration;
+
+use attestry_app::identity::api_keys::{self, MadeKey};
 use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
@@ -11,6 +13,7 @@ use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::idempotency::WithoutSecret;
+use attestry_http::request::json::Whole;
 use attestry_http::request::path::PathId;
 use attestry_http::request::query::{NoQuery, ValidQuery};
 use attestry_http::request::wire::Valid;
@@ -59,6 +62,9 @@ fn key_example() -> Value {
 page_of! {
     pub(crate) ApiKeyList = ApiKeyView, "ApiKeyList", key_example()
 }
+
+/// The hours for which a rotated key still works, unless the request says so.
+const DEFAULT_OVERLAP: u64 = 24;
 
 /// Lists the API keys that have not been revoked
 #[utoipa::path(
@@ -120,12 +126,46 @@ pub(crate) async fn create_api_key(
         scopes: scopes.unwrap_or(Scopes::All),
         expires_at: expires_at.into_option(),
     };
-    let made = api_keys::create(&api.ctx, &scope, new).await?;
+    created(api_keys::create(&api.ctx, &scope, new).await?)
+}
+
+/// Builds the response with a key. The copy stored for repeated requests omits its text.
+fn created(made: MadeKey) -> Result<Response, Problem> {
     let mut view = CreatedApiKey { api_key: made.key.into(), key: Some(made.text) };
     let mut response = (StatusCode::CREATED, Json(&view)).into_response();
     view.key = None;
     response.extensions_mut().insert(WithoutSecret::of(&view)?);
     Ok(response)
+}
+
+body! {
+    /// The rotation of an API key.
+    RotateApiKey {
+        overlap_hours "overlapHours": optional Whole<0, 168> = "The hours for which the old key still works; 24 by default, 0 ends it at once.",
+        expires_at "expiresAt": nullable Time = "When the new key stops working; never if left out or null.",
+    }
+    example json!({"overlapHours": 24, "expiresAt": null})
+}
+
+/// Rotates an API key
+///
+/// Makes a key with the same name and scopes. The old one ends after the overlap. Only the member as whom a key acts can
+/// rotate it, also with the key itself.
+#[utoipa::path(
+    post, path = "/v1/organization/api-keys/{id}/rotate", tag = "API keys", request_body = RotateApiKey,
+    responses((status = 201, body = CreatedApiKey, description = "The new key. Store it safely: it is not shown again."))
+)]
+pub(crate) async fn rotate_api_key(
+    api: State<Api>,
+    scope: Granted<grant::ApiKeyCreate>,
+    id: PathId<kind::ApiKey>,
+    body: Valid<RotateApiKey>,
+) -> Result<Response, Problem> {
+    let RotateApiKey { overlap_hours, expires_at } = body.0;
+    let hours = overlap_hours.map_or(DEFAULT_OVERLAP, |Whole(hours)| hours.unsigned_abs());
+    let overlap = Duration::from_hours(hours);
+    let made = api_keys::rotate(&api.ctx, &scope, id.found()?, overlap, expires_at.into_option()).await?;
+    created(made)
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -305,6 +305,22 @@ pub(crate) async fn change_password(
     Ok(Json(Done::DONE))
 }
 
+/// Removes your password
+///
+/// The account needs a passkey, and the session must have been confirmed within the last ten minutes. Other sessions end.
+#[utoipa::path(
+    delete, path = "/v1/auth/password", tag = "Sign-in",
+    responses(
+        (status = 200, body = Done, description = "The account has no password."),
+        (status = 404, description = "It has none."),
+        (status = 409, description = "The password is the only way to sign in."),
+    )
+)]
+pub(crate) async fn remove_password(api: State<Api>, caller: SignedIn) -> Result<Json<Done>, Problem> {
+    passwords::remove(&api.ctx, &caller.session.session, caller.origin).await?;
+    Ok(Json(Done::DONE))
+}
+
 body! {
     /// Your profile, as other members see it.
     UpdateProfile {

@@ -1,5 +1,6 @@
 //! Organizations, their members, and authentication.
 
+pub(crate) mod access_review;
 pub(crate) mod api_keys;
 pub(crate) mod auth;
 pub(crate) mod chat_channels;

@@ -1,11 +1,14 @@
 //! API keys: creation, listing and revocation. `principals` resolves the member that a key acts as.
 
-use attestry_domain::access::{Permissions, Scope};
+use std::time::Duration;
+
+use attestry_domain::Time;
+use attestry_domain::access::{Permission, Permissions, Scope};
 use attestry_domain::hash::sha256;
 use attestry_domain::id::{ApiKeyId, MemberId};
 use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::page::{After, Page};
-use attestry_storage::api_keys;
+use attestry_storage::{api_keys, members};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -56,13 +59,17 @@ async fn may_make(ctx: &Ctx, scope: &Scope, member: MemberId, scopes: &Scopes) -
     };
     match wanted.without(scope.permissions()).iter().next() {
         None => Ok(()),
-        Some(missing) => Err(Error::Forbidden {
-            code: "scope_exceeds_own",
-            message: format!(
-                "You cannot make a key with the scope {}: you do not have it yourself.",
-                missing.as_str()
-            ),
-        }),
+        Some(missing) => Err(exceeds(missing)),
+    }
+}
+
+fn exceeds(missing: Permission) -> Error {
+    Error::Forbidden {
+        code: "scope_exceeds_own",
+        message: format!(
+            "You cannot make a key with the scope {}: you do not have it yourself.",
+            missing.as_str()
+        ),
     }
 }
 
@@ -105,6 +112,50 @@ pub(crate) async fn revoke_all(c: &Change<'_>, member: MemberId) -> Result<(), E
         end(c, key).await?;
     }
     Ok(())
+}
+
+/// Replaces a key of the caller's own by one with the same name and scopes. The old one works on for a while.
+#[boxed]
+pub async fn rotate(
+    ctx: &Ctx,
+    scope: &Scope,
+    key: ApiKeyId,
+    overlap: Duration,
+    expires_at: Option<Time>,
+) -> Result<MadeKey, Error> {
+    if expires_at.is_some_and(|at| at <= ctx.now()) {
+        return Err(Error::field("expiresAt", "must lie in the future"));
+    }
+    let scope_of_caller = scope.clone();
+    ctx.change(scope, async move |c| {
+        let old = api_keys::lock(c.t, c.scope, key).await?.ok_or(Error::NotFound("API key"))?;
+        if scope_of_caller.member() != Some(old.member_id) {
+            return Err(Error::Forbidden {
+                code: "not_the_author",
+                message: "A key acts as its member, and only they can rotate it. Revoke it instead."
+                    .to_owned(),
+            });
+        }
+        let own = members::get(c.t, c.scope, old.member_id).await?.ok_or(Error::NotFound("member"))?;
+        let has = old.scopes.within(own.member.role.permissions());
+        if let Some(missing) = has.without(c.scope.permissions()).iter().next() {
+            return Err(exceeds(missing));
+        }
+        let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at };
+        let made = make(c, old.member_id, &new).await?;
+        if overlap.is_zero() {
+            end(c, old).await?;
+            return Ok(made);
+        }
+        let ends_at = c.now.plus(overlap);
+        let ends_at = old.expires_at.map_or(ends_at, |at| at.min(ends_at));
+        api_keys::end_at(c.t, c.scope, old.id, ends_at).await?;
+        let after = ApiKey { expires_at: Some(ends_at), ..old };
+        c.record("api_key.rotated", "api_key", after.id, &after)?;
+        c.invalidate(Invalidate::Key(after.id));
+        Ok(made)
+    })
+    .await
 }
 
 #[boxed]

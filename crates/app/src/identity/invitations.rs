@@ -24,8 +24,8 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::{EMAIL_TAKEN, Error, already_member};
 use crate::core::queue::Mail;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
-use crate::identity::members::record;
-use crate::identity::passwords;
+use crate::identity::members::{self as people, record};
+use crate::identity::{directory, passwords};
 use crate::notices::mail_templates;
 
 /// A member who was invited.
@@ -389,6 +389,7 @@ async fn try_accept(
             return Err(gone());
         }
         let user = account(c, &invitation, &invited, &proved, name.as_ref()).await?;
+        let before = member.clone();
         let member = Member {
             user_id: user,
             is_active: true,
@@ -396,6 +397,7 @@ async fn try_accept(
             version: member.version + 1,
             ..member
         };
+        directory::member_changed(c, &before, &member).await?;
         members::update(c.t, c.scope, &member).await?;
         invitations::accept(c.t, c.scope, &invitation, user, c.now).await?;
         if user != invited.id {
@@ -406,6 +408,7 @@ async fn try_accept(
         }
         let user = users::get(c.t, user).await?.ok_or_else(gone)?;
         record(c, "member.joined", &member, &user)?;
+        people::restore(c, &member, &user).await?;
         c.invalidate(Invalidate::User(user.id));
         Ok(Person { member, user })
     })

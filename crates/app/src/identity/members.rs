@@ -97,8 +97,9 @@ async fn add(c: &Change<'_>, new: &NewMember) -> Result<Changed, Error> {
             device_label_id,
             updated_at: c.now,
             version: before.version + 1,
-            ..before
+            ..before.clone()
         };
+        directory::member_changed(c, &before, &member).await?;
         members::update(c.t, c.scope, &member).await?;
         open_links::delete_open(c.t, c.scope, member.id).await?;
         record(c, "member.reactivated", &member, &user)?;
@@ -437,7 +438,7 @@ async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
 }
 
 /// Gives a member who comes back what nobody else has taken.
-async fn restore(c: &Change<'_>, member: &Member, user: &User) -> Result<(), Error> {
+pub(crate) async fn restore(c: &Change<'_>, member: &Member, user: &User) -> Result<(), Error> {
     match registers::releases::restore(c, member.id).await? {
         0 => Ok(()),
         restored => c.record(

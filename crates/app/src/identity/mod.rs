@@ -1,6 +1,7 @@
 //! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, single sign-on,
 //! directories, API keys.
 
+pub mod access_review;
 pub mod api_keys;
 pub mod confirmation;
 pub mod directory;

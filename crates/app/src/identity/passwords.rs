@@ -10,7 +10,7 @@ use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Password};
 use attestry_storage::members::Membership;
 use attestry_storage::password_resets::PasswordReset;
-use attestry_storage::{password_resets, sessions, users};
+use attestry_storage::{passkeys, password_resets, sessions, users};
 
 use crate::boxed;
 use crate::core::change::{AccountChange, Work};
@@ -19,7 +19,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::queue::Mail;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
-use crate::identity::confirmation::own_scope;
+use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::password_reset;
 use crate::notices::mail_templates;
 
@@ -119,6 +119,38 @@ pub async fn reset(ctx: &Ctx, token: &str, new: &Password, origin: Origin) -> Re
         }
         password_resets::delete_of_user(a.t, link.user).await?;
         set(a, link.user, &hash, None, link.by_mail, &from).await
+    })
+    .await
+}
+
+/// Removes the password of an account that has a passkey, and ends its other sessions. A forgotten password's link sets
+/// one again.
+#[boxed]
+pub async fn remove(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), Error> {
+    let own = must_be_fresh(ctx, session).await?;
+    let (keep, from) = (own.id, origin.clone());
+    ctx.change_account(own.user_id, &origin, async move |a| {
+        let user = users::get(a.t, own.user_id).await?.ok_or(Error::NotFound("user"))?;
+        if users::password(a.t, user.id).await?.is_none() {
+            return Err(Error::NotFound("password"));
+        }
+        if passkeys::of_user(a.t, user.id).await?.is_empty() {
+            return Err(Error::Conflict {
+                code: "last_method",
+                message: "The password is the only way to sign in to your account. Add a passkey first."
+                    .to_owned(),
+            });
+        }
+        users::drop_password(a.t, user.id, a.now).await?;
+        password_resets::delete_of_user(a.t, user.id).await?;
+        sessions::delete_of_user(a.t, user.id, Some(keep)).await?;
+        a.invalidate(Invalidate::User(user.id));
+        let after: User = users::get(a.t, user.id).await?.ok_or(Error::NotFound("user"))?;
+        let scope = |membership: &Membership| own_scope(membership, &user, keep, &from);
+        a.record_everywhere(scope, "user.password_removed", "user", user.id, Some(&after)).await?;
+        let message =
+            "The password of your Attestry account was removed: you sign in with a passkey from now on.";
+        a.enqueue(&Mail(mail_templates::security(a.ctx, &user, "Your password was removed", message))).await
     })
     .await
 }

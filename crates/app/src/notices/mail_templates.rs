@@ -113,6 +113,20 @@ pub(crate) fn identity(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Me
     compose(ctx, &to.into(), &letter)
 }
 
+/// Tells a member about an API key that acts as them.
+pub(crate) fn key_expires(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Message {
+    let link = ctx.link("/settings/keys");
+    let letter = MailTemplate {
+        subject: subject.to_owned(),
+        paragraphs: vec![message.to_owned()],
+        action: "Look at the keys",
+        link: &link,
+        closing: "You get this message because the key acts as you.".to_owned(),
+        ..MailTemplate::default()
+    };
+    compose(ctx, &to.into(), &letter)
+}
+
 /// Asks a member without a second factor to set one up.
 pub(crate) fn mfa_required(ctx: &Ctx, to: &User, organization: &str, from: Time) -> Message {
     let link = ctx.link("/settings/account");

@@ -19,16 +19,16 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 
-/// Every register, with the permission to change its records.
+/// Every register, with the permissions to see and to change its records.
 macro_rules! registers {
     ($then:ident) => {
         $then! {
-            Risk RiskUpdate;
-            Vendor VendorUpdate;
-            Task TaskUpdate;
-            Policy PolicyUpdate;
-            Control ControlUpdate;
-            ContextEntry ContextUpdate;
+            Risk RiskRead RiskUpdate;
+            Vendor VendorRead VendorUpdate;
+            Task TaskRead TaskUpdate;
+            Policy PolicyRead PolicyUpdate;
+            Control ControlRead ControlUpdate;
+            ContextEntry ContextRead ContextUpdate;
         }
     };
 }
@@ -36,7 +36,7 @@ macro_rules! registers {
 /// Takes the records that are assigned to a member.
 pub(crate) async fn take_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
     macro_rules! take {
-        ($($register:ident $permission:ident;)*) => { $(take::<$register>(c, ReleasedKind::$register, member).await?;)* };
+        ($($register:ident $see:ident $change:ident;)*) => { $(take::<$register>(c, ReleasedKind::$register, member).await?;)* };
     }
     registers!(take);
     Ok(())
@@ -64,7 +64,7 @@ async fn take<R: Stored>(c: &Change<'_>, kind: ReleasedKind, member: MemberId) -
 /// Assigns a record to a member, unless somebody has it to whom it was not handed over. Returns true if it did.
 async fn give(c: &Change<'_>, release: &Release, to: MemberId) -> Result<bool, Error> {
     macro_rules! give {
-        ($($register:ident $permission:ident;)*) => {
+        ($($register:ident $see:ident $change:ident;)*) => {
             match release.entity_type {
                 $(ReleasedKind::$register => give_one::<$register>(c, release, to).await,)*
             }
@@ -102,7 +102,7 @@ pub(crate) async fn restore(c: &Change<'_>, member: MemberId) -> Result<usize, E
 #[derive(Clone, Debug)]
 pub struct Released {
     pub release: Release,
-    /// `RSK-7`, as people name it.
+    /// `R-7`, as people name it.
     pub reference: String,
     pub title: String,
     /// The member who has it now.
@@ -111,8 +111,9 @@ pub struct Released {
 
 async fn described(t: &Tx<'_>, scope: &Scope, release: Release) -> Result<Option<Released>, Error> {
     macro_rules! describe {
-        ($($register:ident $permission:ident;)*) => {
+        ($($register:ident $see:ident $change:ident;)*) => {
             match release.entity_type {
+                $(ReleasedKind::$register if !scope.allows(Permission::$see) => Ok(None),)*
                 $(ReleasedKind::$register => described_one::<$register>(t, scope, release).await,)*
             }
         };
@@ -136,7 +137,8 @@ async fn described_one<R: Stored>(
     }))
 }
 
-/// Lists the records that a member had when they left, without those that were deleted since.
+/// Lists the records that a member had when they left, without those that were deleted since and those that the caller may
+/// not see.
 #[boxed]
 pub async fn list(
     ctx: &Ctx,
@@ -159,18 +161,12 @@ pub async fn list(
         .await
 }
 
-#[boxed]
-pub async fn count(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<i64, Error> {
-    let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| releases::count(t, &scope, member).await).await?)
-}
-
 /// The permission to change records of a kind.
 fn permission(kind: ReleasedKind) -> Permission {
     macro_rules! permission {
-        ($($register:ident $permission:ident;)*) => {
+        ($($register:ident $see:ident $change:ident;)*) => {
             match kind {
-                $(ReleasedKind::$register => Permission::$permission,)*
+                $(ReleasedKind::$register => Permission::$change,)*
             }
         };
     }

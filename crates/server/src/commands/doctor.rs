@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use attestry_app::Ctx;
 use attestry_app::core::queue;
-use attestry_app::identity::{organizations, setup, sso};
+use attestry_app::identity::{directory, organizations, setup, sso};
 
 use attestry_domain::identity::sso::SsoConnection;
 use attestry_hosting::{Challenge, Failure};
@@ -147,6 +147,30 @@ async fn single_sign_on(ctx: &Ctx) -> Finding {
     Ok(if checked == 0 { "not used".to_owned() } else { format!("connections that work: {checked}") })
 }
 
+/// The time after which a directory that asks for nothing is silent.
+const SILENT_AFTER: Duration = Duration::from_hours(7 * 24);
+
+/// Looks for identity providers that no longer keep people in step.
+async fn directories(ctx: &Ctx) -> Finding {
+    let wrong = |error: attestry_app::Error| error.to_string();
+    let since = ctx.now().minus(SILENT_AFTER);
+    let mut silent = Vec::new();
+    for organization in organizations::all(ctx).await.map_err(wrong)? {
+        if organization.deleted_at.is_none()
+            && directory::is_silent(ctx, organization.id, since).await.map_err(wrong)?
+        {
+            silent.push(organization.name);
+        }
+    }
+    match silent.is_empty() {
+        true => Ok("none is silent".to_owned()),
+        false => Err(format!(
+            "no request in 7 days for: {}. Check the provisioning at the identity provider.",
+            silent.join(", ")
+        )),
+    }
+}
+
 pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     let mut healthy = true;
     let mut report = |name: &str, result: Finding| match result {
@@ -198,6 +222,7 @@ pub(crate) async fn run(config: &Config) -> Result<ExitCode> {
     );
     if is_current {
         report("sso", single_sign_on(&ctx).await);
+        report("directory", within(directories(&ctx)).await);
     }
     report("files", files);
     report("domains", domains);

@@ -28,17 +28,14 @@ fn version(group: &DirectoryGroup) -> String {
     format!("W/\"{}\"", group.version)
 }
 
-fn shown(ctx: &Ctx, group: &DirectoryGroup, members: &[(MemberId, String)]) -> Versioned {
+fn shown(ctx: &Ctx, group: &DirectoryGroup, members: &[MemberId]) -> Versioned {
     let mut attributes = Resource::new();
     attributes.insert("displayName".to_owned(), json!(group.display_name));
     if let Some(external) = &group.external_id {
         attributes.insert("externalId".to_owned(), json!(external));
     }
     if !members.is_empty() {
-        let value = |(id, name): &(MemberId, String)| {
-            let address = ctx.link(&format!("{BASE}/Users/{id}"));
-            json!({"value": id, "display": name, "$ref": address, "type": "User"})
-        };
+        let value = |id: &MemberId| json!({"value": id, "$ref": ctx.link(&format!("{BASE}/Users/{id}"))});
         attributes.insert("members".to_owned(), members.iter().map(value).collect());
     }
     let (version, times) = (version(group), (group.created_at, group.updated_at));
@@ -106,29 +103,41 @@ async fn matching(
     scope: &Scope,
     filter: &Filter,
 ) -> Result<Vec<DirectoryGroup>, Error> {
-    if let Some((place, text)) = filter.equality() {
-        let part = place.part.map(|part| part.name);
-        match (place.attribute.name, part) {
-            ("displayName", None) => {
-                return Ok(directory::group_by_name(t, scope, text).await?.into_iter().collect());
-            }
-            ("id", None) => {
-                let Some(id) = DirectoryGroupId::read(text) else { return Ok(Vec::new()) };
-                return Ok(directory::group(t, scope, id).await?.into_iter().collect());
-            }
-            ("members", None | Some("value")) => {
-                let Some(member) = MemberId::read(text) else { return Ok(Vec::new()) };
-                return Ok(directory::groups_of(t, scope, member).await?);
-            }
-            _ => {}
-        }
+    for (place, text) in filter.equalities() {
+        let candidates: Vec<DirectoryGroup> = match (place.attribute.name, place.part.map(|part| part.name)) {
+            ("displayName", None) => directory::group_by_name(t, scope, text).await?.into_iter().collect(),
+            ("id", None) => match DirectoryGroupId::read(text) {
+                Some(id) => directory::group(t, scope, id).await?.into_iter().collect(),
+                None => Vec::new(),
+            },
+            ("members", None | Some("value")) => match MemberId::read(text) {
+                Some(member) => directory::groups_of(t, scope, member).await?,
+                None => Vec::new(),
+            },
+            _ => continue,
+        };
+        return among(t, ctx, scope, filter, candidates).await;
     }
     if directory::memberships(t, scope).await?.len() > usize::try_from(MAX_SCANNED * 10).unwrap_or(usize::MAX)
     {
         return Err(too_many());
     }
+    among(t, ctx, scope, filter, directory::groups(t, scope).await?).await
+}
+
+async fn among(
+    t: &Tx<'_>,
+    ctx: &Ctx,
+    scope: &Scope,
+    filter: &Filter,
+    candidates: Vec<DirectoryGroup>,
+) -> Result<Vec<DirectoryGroup>, Error> {
+    // Of a group that is named by an equality alone, nothing else needs to be read.
+    if filter.equality().is_some() {
+        return Ok(candidates);
+    }
     let mut found = Vec::new();
-    for group in directory::groups(t, scope).await? {
+    for group in candidates {
         if filter.matches(&whole(t, ctx, scope, &group).await?.resource) {
             found.push(group);
         }
@@ -255,8 +264,7 @@ pub async fn update(
         organizations::lock(c.t, c.scope).await?;
         let before = directory::lock_group(c.t, c.scope, id).await?.ok_or(MISSING)?;
         must_match(expected.as_deref(), &version(&before))?;
-        let known: BTreeSet<MemberId> =
-            directory::members(c.t, c.scope, id).await?.into_iter().map(|(member, _)| member).collect();
+        let known: BTreeSet<MemberId> = directory::members(c.t, c.scope, id).await?.into_iter().collect();
         let after = match &given {
             Given::Whole(body) => GROUPS.read(body)?,
             Given::Part(body) => patch::apply(GROUPS, &attributes(&before, &known), body)?,
@@ -308,7 +316,7 @@ pub async fn delete(
         let members = directory::members(c.t, c.scope, id).await?;
         directory::delete_group(c.t, c.scope, id).await?;
         c.record_gone("directory_group.deleted", GROUP, id);
-        changed(c, &group, members.into_iter().map(|(member, _)| member)).await
+        changed(c, &group, members.into_iter()).await
     })
     .await
 }

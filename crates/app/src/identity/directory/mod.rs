@@ -6,7 +6,7 @@ pub mod people;
 use attestry_domain::Time;
 use attestry_domain::access::{Origin, Roles, Scope};
 use attestry_domain::hash::sha256;
-use attestry_domain::id::{DirectoryGroupId, DirectoryTokenId, MemberId};
+use attestry_domain::id::{DirectoryGroupId, DirectoryTokenId, MemberId, OrganizationId};
 use attestry_domain::identity::directory::{
     Directory, DirectoryGroup, DirectoryToken, DirectoryUser, Fault, MAX_TOKENS, Projection, Refusal,
     Resource, Type,
@@ -265,6 +265,17 @@ pub async fn revoke_token(ctx: &Ctx, scope: &Scope, id: DirectoryTokenId) -> Res
     .await
 }
 
+/// True if the identity provider of an organization has a token and has asked for nothing since a time, for the
+/// operator.
+#[boxed]
+pub async fn is_silent(ctx: &Ctx, organization: OrganizationId, since: Time) -> Result<bool, Error> {
+    let scope = Scope::system(organization, "attestry doctor");
+    let found = get(ctx, &scope).await?;
+    let created = found.tokens.iter().map(|token| token.created_at).min();
+    let last = found.directory.last_request_at.or(created);
+    Ok(!found.tokens.is_empty() && last.is_some_and(|last| last < since))
+}
+
 fn bad_token() -> Error {
     Error::Unauthenticated {
         code: "invalid_directory_token",
@@ -340,7 +351,7 @@ pub async fn set_role(
         let after = DirectoryGroup { role, updated_at: c.now, version: before.version + 1, ..before };
         directory::put_group(c.t, c.scope, &after).await?;
         c.record("directory_group.role_changed", GROUP, id, &after)?;
-        for (member, _) in members {
+        for member in members {
             sync_role(c, member).await?;
         }
         Ok((after, count))
@@ -371,11 +382,22 @@ pub(crate) async fn sync_role(c: &Change<'_>, member: MemberId) -> Result<(), Er
 
 /// True if groups of the directory decide the roles of a person, so that nothing else does.
 pub(crate) async fn decides_roles(c: &Change<'_>, person: &Person) -> Result<bool, Error> {
+    if !is_active(c).await? {
+        return Ok(false);
+    }
+    if roles_of(&directory::groups_of(c.t, c.scope, person.member.id).await?).is_some() {
+        return Ok(true);
+    }
     let managed = directory::user(c.t, c.scope, person.member.id).await?;
     if managed.is_none_or(|user| user.deleted_at.is_some()) {
         return Ok(false);
     }
-    Ok(directory::groups(c.t, c.scope).await?.iter().any(|group| group.role.is_some()))
+    Ok(roles_of(&directory::groups(c.t, c.scope).await?).is_some())
+}
+
+/// True while the directory has a token. Without one, what it said last binds nobody.
+async fn is_active(c: &Change<'_>) -> Result<bool, Error> {
+    Ok(!directory::tokens(c.t, c.scope).await?.is_empty())
 }
 
 /// Applies the rules of the directory to a change of a member by people of the organization: whom the directory keeps
@@ -386,8 +408,10 @@ pub(crate) async fn member_changed(c: &Change<'_>, before: &Member, after: &Memb
         return Ok(());
     }
     let Some(user) = directory::user(c.t, c.scope, before.id).await? else { return Ok(()) };
-    if user.deleted_at.is_some() {
-        return Ok(());
+    let is_managed = user.deleted_at.is_none() && is_active(c).await?;
+    if !is_managed {
+        let changed = DirectoryUser { is_suspended: !after.is_active, ..user };
+        return Ok(directory::put_user(c.t, c.scope, &changed).await?);
     }
     if before.user_id != after.user_id || (after.is_active && !user.is_active) {
         return Err(Error::Conflict {

@@ -12,12 +12,12 @@ use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::identity::users::invited_key;
 use attestry_domain::text::{Email, Parse};
 use attestry_storage::directory::{self, Listed};
-use attestry_storage::{Tx, mail_domains, members, organizations, users};
+use attestry_storage::{Tx, invitations, mail_domains, members, organizations, password_resets, users};
 use serde_json::{Value, json};
 
 use super::{
-    BASE, Found, MAX_SCANNED, Query, USER, Versioned, complete, must_match, not_unique, readable, text,
-    too_many, wrong_value,
+    BASE, Found, MAX_SCANNED, Query, USER, Versioned, complete, must_match, not_unique, readable, sync_role,
+    text, too_many, wrong_value,
 };
 use crate::boxed;
 use crate::core::change::Change;
@@ -41,7 +41,9 @@ fn attributes(listed: &Listed) -> Resource {
         return known.as_object().cloned().unwrap_or_default();
     };
     let mut resource = user.resource.clone();
-    resource.insert("active".to_owned(), json!(user.is_active));
+    if resource.contains_key("active") || !user.is_active {
+        resource.insert("active".to_owned(), json!(user.is_active));
+    }
     resource
 }
 
@@ -143,9 +145,7 @@ async fn render(
 
 /// Returns the people who match a filter, by their ids.
 async fn candidates(t: &Tx<'_>, ctx: &Ctx, scope: &Scope, filter: &Filter) -> Result<Vec<Listed>, Error> {
-    if let Some((place, text)) = filter.equality()
-        && place.part.is_none()
-    {
+    for (place, text) in filter.equalities().into_iter().filter(|(place, _)| place.part.is_none()) {
         let by_id = async |id: Option<MemberId>| match id {
             Some(id) => directory::person(t, scope, id).await,
             None => Ok(None),
@@ -171,7 +171,12 @@ async fn candidates(t: &Tx<'_>, ctx: &Ctx, scope: &Scope, filter: &Filter) -> Re
             _ => None,
         };
         if let Some(found) = found {
-            return Ok(found.into_iter().collect());
+            let mut matching = Vec::new();
+            if let Some(listed) = found {
+                let whole = whole(t, ctx, scope, &listed).await?;
+                matching.extend(filter.matches(&whole.resource).then_some(listed));
+            }
+            return Ok(matching);
         }
     }
     let all = directory::people(t, scope, MAX_SCANNED + 1, 0).await?;
@@ -199,7 +204,7 @@ struct Wanted {
 }
 
 /// Checks the attributes of a person. `own` is the member that they are about, if there is one.
-async fn wanted(c: &Change<'_>, mut resource: Resource, own: Option<MemberId>) -> Result<Wanted, Error> {
+async fn wanted(c: &Change<'_>, resource: Resource, own: Option<MemberId>) -> Result<Wanted, Error> {
     let user_name = text(&resource, "userName").unwrap_or_default().to_owned();
     let external_id = text(&resource, "externalId").map(str::to_owned);
     let is_other = |user: &DirectoryUser| Some(user.id) != own;
@@ -217,7 +222,7 @@ async fn wanted(c: &Change<'_>, mut resource: Resource, own: Option<MemberId>) -
     })?;
     let email = Email::parse(address)
         .map_err(|message| wrong_value(format!("The e-mail address {address:?} {message}.")))?;
-    let is_active = resource.remove("active").is_none_or(|active| active == json!(true));
+    let is_active = resource.get("active").is_none_or(|active| *active == json!(true));
     Ok(Wanted { resource, user_name, external_id, email, is_active })
 }
 
@@ -239,7 +244,8 @@ async fn is_ours(c: &Change<'_>, address: &str) -> Result<bool, Error> {
 /// Adds a person, adopts a member, or brings back one who was deleted.
 #[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, body: Resource) -> Result<Versioned, Error> {
-    let resource = USERS.read(&body)?;
+    let mut resource = USERS.read(&body)?;
+    resource.entry("active").or_insert(json!(true));
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
         let address = address_of(&resource).and_then(|address| Email::parse(address).ok());
@@ -409,6 +415,8 @@ async fn readdress(c: &Change<'_>, person: Person, email: &Email) -> Result<Pers
         return Err(not_unique(format!("Another account has the address {}.", email.as_str())));
     }
     users::set_email(c.t, person.user.id, email.as_str(), c.now).await?;
+    // Links that were mailed to the old address.
+    password_resets::delete_of_user(c.t, person.user.id).await?;
     c.invalidate(crate::core::credentials::Invalidate::User(person.user.id));
     let user = users::get(c.t, person.user.id).await?.ok_or(MISSING)?;
     c.record("user.email_changed", "user", user.id, &user)?;
@@ -429,10 +437,16 @@ pub async fn delete(
         must_match(expected.as_deref(), &version(&listed))?;
         let person = members::lock(c.t, c.scope, id).await?.ok_or(MISSING)?;
         activate(c, &person, false).await?;
-        for group in directory::groups_of(c.t, c.scope, id).await? {
+        // An invitation that waits is withdrawn.
+        invitations::delete_open(c.t, c.scope, id).await?;
+        let groups = directory::groups_of(c.t, c.scope, id).await?;
+        directory::leave_all(c.t, c.scope, id).await?;
+        for group in &groups {
             directory::bump_group(c.t, c.scope, group.id, c.now).await?;
         }
-        directory::leave_all(c.t, c.scope, id).await?;
+        if groups.iter().any(|group| group.role.is_some()) {
+            sync_role(c, id).await?;
+        }
         let resource = attributes(&listed);
         let before = listed.user.unwrap_or_else(|| DirectoryUser {
             id,

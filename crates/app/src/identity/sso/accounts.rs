@@ -310,10 +310,13 @@ async fn sync_roles(
     profile: &Profile,
     person: Person,
 ) -> Result<Person, Error> {
-    if person.member.role.is_owner() || directory::decides_roles(c, &person).await? {
+    if person.member.role.is_owner() {
         return Ok(person);
     }
     let roles = roles_for(connection, profile)?;
+    if directory::decides_roles(c, &person).await? {
+        return Ok(person);
+    }
     if profile.groups.is_none() || connection.role_sync != RoleSync::Always {
         return Ok(person);
     }

@@ -164,6 +164,14 @@ impl Filter {
         }
     }
 
+    /// The places and the texts of which all must hold, `attribute eq "text"` each, for an index to narrow the search.
+    pub fn equalities(&self) -> Vec<(Place, &str)> {
+        match self {
+            Self::And(one, other) => [one.equalities(), other.equalities()].concat(),
+            other => other.equality().into_iter().collect(),
+        }
+    }
+
     /// The place and the text of a filter that is nothing but `attribute eq "text"`.
     pub fn equality(&self) -> Option<(Place, &str)> {
         match self {
@@ -476,5 +484,9 @@ mod tests {
         assert_eq!((place.attribute.name, text), ("userName", "x \"y\""));
         assert!(parse(r#"userName eq "x" and active eq true"#).equality().is_none());
         assert!(parse("active eq true").equality().is_none());
+        let both = parse(r#"userName eq "x" and (active eq true and id eq "y")"#);
+        let places: Vec<&str> = both.equalities().iter().map(|(place, _)| place.attribute.name).collect();
+        assert_eq!(places, ["userName", "id"]);
+        assert!(parse(r#"userName eq "x" or id eq "y""#).equalities().is_empty());
     }
 }

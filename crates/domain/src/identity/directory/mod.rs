@@ -265,9 +265,7 @@ const GROUP_ATTRIBUTES: &[Attribute] = &[
         "members",
         Kind::Complex(&[
             attribute("value", Kind::Exact, "The id of the person."),
-            attribute("display", Kind::Text, "The name of the person.").read_only(),
             attribute("$ref", Kind::Reference("User"), "The address of the person."),
-            attribute("type", Kind::Text, "User").read_only(),
         ]),
         "The people of the group.",
     )
