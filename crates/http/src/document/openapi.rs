@@ -189,7 +189,12 @@ fn write_facts(operation: &mut Value, facts: &Facts) {
         let either: Vec<&str> = either.into_iter().flatten().map(Permission::as_str).collect();
         operation["x-also-permission"] = json!(either);
     }
-    for (name, is_so) in [("x-session", facts.needs_session), ("x-stream", facts.is_stream)] {
+    let marks = [
+        ("x-session", facts.needs_session),
+        ("x-stream", facts.is_stream),
+        ("x-directory", facts.is_directory),
+    ];
+    for (name, is_so) in marks {
         if is_so {
             operation[name] = json!(true);
         }

@@ -63,7 +63,7 @@ impl Place {
     }
 
     /// The values at this place.
-    fn values<'r>(self, resource: &'r Resource) -> Vec<&'r Value> {
+    fn values(self, resource: &Resource) -> Vec<&Value> {
         let Some(value) = resource.get(self.attribute.name) else { return Vec::new() };
         let items = match value {
             Value::Array(items) => items.as_slice(),
@@ -226,7 +226,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-impl<'t> Parser<'t> {
+impl Parser<'_> {
     fn skip(&mut self) {
         self.rest = self.rest.trim_start();
     }

@@ -333,7 +333,7 @@ fn change_matching(
     let Some(value) = value.filter(|_| action != Action::Remove) else {
         match part {
             Some(part) => {
-                items.iter_mut().filter(|item| is_match(item)).for_each(|item| set_part(item, part, None))
+                items.iter_mut().filter(|item| is_match(item)).for_each(|item| set_part(item, part, None));
             }
             None => items.retain(|item| !is_match(item)),
         }
