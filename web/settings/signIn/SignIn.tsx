@@ -5,6 +5,7 @@ import { t } from '../../texts';
 import { Fetched, Section } from '../Section';
 import css from '../settings.module.css';
 import { Connections } from './Connections';
+import { Directory } from './Directory';
 import { Domains } from './Domains';
 import { ExemptOwners } from './ExemptOwners';
 import type { Policy } from './policy';
@@ -23,6 +24,7 @@ export function SignIn() {
       {data && (
         <>
           <Connections connections={data.connections} />
+          <Directory domains={data.domains} exemptIds={data.policy.data.exemptMembers} />
           <Domains domains={data.domains} connections={data.connections} />
           <SignInPolicy known={data.policy} connections={data.connections} domains={data.domains} />
           <ExemptOwners exemptIds={data.policy.data.exemptMembers} />
