@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { answer, draw } from '../../parts/testing/render';
 import { Directory } from './Directory';
 import { directoryState, missingForTokens, tokenState } from './directory';
+import { useDirectory } from './queries';
 import type { MailDomain } from './sso';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -54,6 +55,10 @@ const paths = {
   [`${DIRECTORY}/groups`]: () => list(),
   '/v1/auth/confirm': () => confirmation(true),
 };
+function Page({ domains = verified, exemptIds = ['mem_1'] }: { domains?: MailDomain[]; exemptIds?: string[] }) {
+  return <Directory of={useDirectory()} domains={domains} exemptIds={exemptIds} />;
+}
+
 const READER = ['identity:read'];
 const OWNER = [...READER, 'identity:update'];
 
@@ -84,7 +89,7 @@ test('a token needs a domain that counts and an exempt owner', () => {
 
 test('what is missing leads to where it is done, and no token can be created', async () => {
   answer(paths);
-  draw(<Directory domains={[]} exemptIds={[]} />, OWNER);
+  draw(<Page domains={[]} exemptIds={[]} />, OWNER);
   expect((await screen.findByRole('link', { name: 'Verify a domain' })).getAttribute('href')).toBe('#domains');
   expect(screen.getByRole('link', { name: 'Exempt an owner' }).getAttribute('href')).toBe('#exempt-owners');
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Create token' }).disabled).toBe(true);
@@ -93,7 +98,7 @@ test('what is missing leads to where it is done, and no token can be created', a
 
 test('readers see the directory and change nothing', async () => {
   answer({ ...paths, [TOKENS]: () => list(token), [`${DIRECTORY}/groups`]: () => list({ ...group, role: 'auditor' }) });
-  draw(<Directory domains={verified} exemptIds={['mem_1']} />, READER);
+  draw(<Page />, READER);
   const tokens = await screen.findByRole('table', { name: 'Tokens' });
   expect(within(tokens).getByText('ats_k3x9w7ab_…')).toBeTruthy();
   expect(within(screen.getByRole('row', { name: /Compliance/ })).getByText('Auditor')).toBeTruthy();
@@ -119,7 +124,7 @@ test('a new token stays until it is stored, and is shown once', async () => {
     if (input.method === 'POST') await arrival;
     return send(input, options);
   });
-  const { user } = draw(<Directory domains={verified} exemptIds={['mem_1']} />, OWNER);
+  const { user } = draw(<Page />, OWNER);
   await user.click(await screen.findByRole('button', { name: 'Create token' }));
   const panel = await screen.findByRole('dialog', { name: 'Create token' });
   await user.type(within(panel).getByLabelText('Name'), 'Entra ID');
@@ -143,7 +148,7 @@ test('a new token stays until it is stored, and is shown once', async () => {
 
 test('a token that is refused leaves the form as it was', async () => {
   answer({ ...paths, [TOKENS]: ({ method }) => (method === 'POST' ? refusal(409, 'break_glass_required') : list()) });
-  const { user } = draw(<Directory domains={verified} exemptIds={['mem_1']} />, OWNER);
+  const { user } = draw(<Page />, OWNER);
   await user.click(await screen.findByRole('button', { name: 'Create token' }));
   const panel = await screen.findByRole('dialog', { name: 'Create token' });
   await user.type(within(panel).getByLabelText('Name'), 'Okta{Enter}');
@@ -163,7 +168,7 @@ test('the last valid token is revoked after a question that says what ends', asy
       return { body: { success: true } };
     },
   });
-  const { user } = draw(<Directory domains={verified} exemptIds={['mem_1']} />, OWNER);
+  const { user } = draw(<Page />, OWNER);
   expect((await screen.findByRole<HTMLButtonElement>('button', { name: 'Create token' })).disabled).toBe(true);
   expect(screen.getByText('There are two tokens. Revoke one before you create another.')).toBeTruthy();
   await user.click(screen.getByRole('button', { name: 'Revoke Entra ID' }));
@@ -191,7 +196,7 @@ test('a group gets a role once the session is confirmed; none of them is owner',
       return confirmation(isConfirmed);
     },
   });
-  const { user } = draw(<Directory domains={verified} exemptIds={['mem_1']} />, OWNER);
+  const { user } = draw(<Page />, OWNER);
   const role = await screen.findByRole<HTMLInputElement>('combobox', { name: 'Role of Compliance' });
   expect(screen.getAllByRole('row').map((row) => row.querySelector('b')?.textContent)).toEqual([
     undefined,
@@ -222,7 +227,7 @@ test('a group gets a role once the session is confirmed; none of them is owner',
 test('of many groups some are shown, and all are found', async () => {
   const many = Array.from({ length: 30 }, (_, at) => ({ ...group, id: `dgr_${at}`, name: `Group ${at + 10}` }));
   answer({ ...paths, [`${DIRECTORY}/groups`]: () => list(...many) });
-  const { user } = draw(<Directory domains={verified} exemptIds={['mem_1']} />, READER);
+  const { user } = draw(<Page />, READER);
   const rows = () => within(screen.getByRole('table', { name: 'Groups and roles' })).getAllByRole('row').length - 1;
   await user.type(await screen.findByRole('searchbox', { name: 'Find a group' }), 'group 39');
   expect(rows()).toBe(1);

@@ -8,15 +8,14 @@ import css from '../settings.module.css';
 import { DirectoryRoles } from './DirectoryRoles';
 import { DirectoryTokens } from './DirectoryTokens';
 import { directoryState, type Group, missingForTokens, type Directory as Settings, type Token } from './directory';
-import { useDirectory } from './queries';
+import type { useDirectory } from './queries';
 import type { MailDomain } from './sso';
 
-type Props = { domains: MailDomain[]; exemptIds: string[] };
+type Props = { of: ReturnType<typeof useDirectory>; domains: MailDomain[]; exemptIds: string[] };
 
 /** The directory, by which an identity provider manages people and groups: its state, its tokens and its roles. */
-export function Directory({ domains, exemptIds }: Props) {
+export function Directory({ of: all, domains, exemptIds }: Props) {
   const { can } = useMe();
-  const all = useDirectory();
   const texts = t.signIn.directory;
   return (
     <Section id="directory" title={texts.title} lead={texts.lead}>

@@ -50,7 +50,7 @@ export function DirectoryRoles({ directory: { defaultRole }, groups }: Props) {
       <p className="t2">{texts.lead}</p>
       {mayChange ? (
         <Select
-          className={css.narrow}
+          w={380}
           label={texts.byDefault}
           description={texts.byDefaultHelp}
           data={roleChoices(defaultRole)}
@@ -95,7 +95,7 @@ function Groups({ groups, onRole }: GroupsProps) {
       {groups.length > FEW && (
         <TextInput
           type="search"
-          className={css.narrow}
+          w={380}
           label={texts.find}
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
@@ -145,6 +145,7 @@ function Line({ group, onRole }: { group: Group } & Pick<GroupsProps, 'onRole'>)
         {onRole ? (
           <Select
             size="xs"
+            w={180}
             aria-label={texts.roleOf(name)}
             data={[{ value: NONE, label: texts.noRole }, ...roleChoices(role)]}
             value={role ?? NONE}
