@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
+import { actorName } from '../parts/actors';
 import { toast } from '../parts/toast';
 import { t } from '../texts';
 import { ask } from './expiry';
@@ -73,7 +74,7 @@ async function fetchLast(path: RecordPath, id: string): Promise<{ by?: string; a
   try {
     const { data } = await call('get', `${place(path)}/history`, { path: named(path, id), query: { limit: 1 } });
     const entry = data.data[0];
-    return entry ? { by: entry.actor.name ?? entry.actor.memberName ?? undefined, at: entry.at } : {};
+    return entry ? { by: actorName(entry.actor), at: entry.at } : {};
   } catch {
     return {};
   }

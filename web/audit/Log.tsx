@@ -125,7 +125,7 @@ const choicesOf = (types: string[]) =>
     }),
   );
 
-/** Everybody and every key that may have acted. */
+/** The people, keys and tokens of the directory that may have acted. */
 function useActors() {
   const people = usePeople();
   const { can } = useMe();
@@ -135,12 +135,15 @@ function useActors() {
     { params: { query: { limit: 1000 } } },
     { enabled: can('api-key:read') },
   );
+  const directory = $api.useQuery('get', '/v1/organization/directory/tokens', {}, { enabled: can('identity:read') });
   const all = keys.data?.data ?? [];
+  const tokens = directory.data?.data ?? [];
   return {
-    name: (id: string) => people.name(id) ?? all.find((key) => key.id === id)?.name,
+    name: (id: string) => people.name(id) ?? [...all, ...tokens].find((one) => one.id === id)?.name,
     groups: [
       { group: t.audit.people, items: people.all.map(({ id, user }) => ({ value: id, label: user.name })) },
       { group: t.audit.keys, items: all.map(({ id, name }) => ({ value: id, label: name })) },
+      { group: t.record.directory, items: tokens.map(({ id, name }) => ({ value: id, label: name })) },
     ].filter(({ items }) => items.length > 0),
   };
 }

@@ -15,10 +15,11 @@ import css from './audit.module.css';
 import type { Verdict } from './chain';
 import {
   actionWord,
-  actorName,
+  actorWord,
   type Entry,
   entityWord,
   fieldWord,
+  nameOf,
   placeOf,
   reading,
   recordName,
@@ -81,13 +82,13 @@ export const phone = (entry: Entry): PhoneLine => ({
   title: `${actionWord(entry.action)} ${recordName(entry)}`,
   facts: (
     <>
-      <span className="num">{shortTime(entry.at)}</span> · {actorName(entry)}
+      <span className="num">{shortTime(entry.at)}</span> · {actorWord(entry)}
     </>
   ),
 });
 
 function Actor({ entry }: { entry: Entry }) {
-  const name = actorName(entry);
+  const name = actorWord(entry);
   return (
     <span className={css.actor}>
       {entry.actor.type === 'member' ? (
@@ -114,7 +115,7 @@ function Record({ entry }: { entry: Entry }) {
         <span>{name}</span>
       )}
       {entry.reference && <span className="t3 clip">{entry.entityName}</span>}
-      {!entry.reference && entry.entityName && <span className="t3">{entityWord(entry.entityType)}</span>}
+      {!entry.reference && nameOf(entry) && <span className="t3">{entityWord(entry.entityType)}</span>}
     </span>
   );
 }
@@ -125,7 +126,7 @@ function Detail({ entry, name }: { entry: Entry; name: Names }) {
   const state = (entry.state ?? {}) as Record<string, unknown>;
   if (entry.entityType === 'operation') return <span className="mono">{entry.entityId}</span>;
   if (entry.entityType === 'export') return <>{String(state.format ?? '').toUpperCase()}</>;
-  if (!entry.action.endsWith('.updated') || !only) return null;
+  if (!/\.(updated|role_changed|email_changed)$/.test(entry.action) || !only) return null;
   if (changes.length > 1) return <span className="t2">{t.audit.fields(changes.length)}</span>;
   return (
     <span className={css.change}>
@@ -172,8 +173,8 @@ export function Unfolded({ entry, verdict }: { entry: Entry; verdict?: Verdict }
   const { facts } = t.audit;
   const actor =
     entry.actor.type === 'key' && entry.actor.memberName
-      ? `${actorName(entry)} (${t.audit.ofKey(entry.actor.memberName)})`
-      : actorName(entry);
+      ? `${actorWord(entry)} (${t.audit.ofKey(entry.actor.memberName)})`
+      : actorWord(entry);
   const rows: [string, ReactNode][] = [
     [facts.at, <span className="num">{utc(entry.at)}</span>],
     [facts.actor, actor],
@@ -263,7 +264,7 @@ export function Unfolded({ entry, verdict }: { entry: Entry; verdict?: Verdict }
 function RecordFact({ entry }: { entry: Entry }) {
   return (
     <>
-      {entityWord(entry.entityType)} {entry.entityName ?? ''} <span className="mono t3">{entry.entityId}</span>
+      {entityWord(entry.entityType)} {nameOf(entry) ?? ''} <span className="mono t3">{entry.entityId}</span>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client';
+import { actorName } from '../parts/actors';
 import { valuesOf } from '../parts/FilterBar';
 import { dated, day } from '../parts/format';
 import { pageOf } from '../parts/places';
@@ -49,10 +50,11 @@ export const ACTIONS: Record<string, string[]> = {
     'exemption_ended',
     'deactivated',
     'reactivated',
+    'restored',
     'signed_out',
     'invitation_withdrawn',
   ],
-  user: ['updated', 'sign_in_failed', 'password_changed', 'password_removed', 'password_reset_requested'],
+  user: ['updated', 'email_changed', 'sign_in_failed', 'password_changed', 'password_removed', 'password_reset_requested'],
   'user-notifications': ['notifications_changed'],
   session: ['created', 'granted', 'confirmed', 'ended'],
   second_factor: [
@@ -69,6 +71,10 @@ export const ACTIONS: Record<string, string[]> = {
   mail_domain: ['added', 'updated', 'verified', 'failing', 'lapsed', 'lost', 'removed'],
   sso_connection: ['created', 'updated', 'tested', 'deleted'],
   sso_identity: ['linked', 'unlinked', 'signed_out'],
+  directory: ['updated'],
+  directory_token: ['created', 'revoked'],
+  directory_user: ['created', 'updated', 'deleted'],
+  directory_group: ['created', 'updated', 'members_changed', 'role_changed', 'deleted'],
   api_key: ['created', 'revoked'],
   secret: ['set', 'deleted'],
   'automation-hosts': ['updated'],
@@ -117,15 +123,27 @@ export function actionWord(action: string): string {
   return t.audit.actions[action] ?? t.audit.verbs[verb] ?? human(verb);
 }
 
-export function actorName({ actor }: Entry): string {
+/** The words for whoever or whatever acted. */
+export function actorWord({ actor }: Entry): string {
   if (actor.type === 'visitor') return t.audit.visitor;
-  return actor.name ?? actor.memberName ?? (actor.type === 'system' ? t.record.system : t.record.somebody);
+  return actorName(actor) ?? (actor.type === 'system' ? t.record.system : t.record.somebody);
+}
+
+/** The fields that hold the name of what a directory sends. */
+const DIRECTORY_NAMES = ['displayName', 'userName'];
+
+/** The name of the record; what a directory sends has it in its state, and what is gone in what it was before. */
+export function nameOf({ entityName, entityType, state, changes }: Entry): string | undefined {
+  if (entityName !== null || !entityType.startsWith('directory_')) return entityName ?? undefined;
+  const before = Object.fromEntries(changes.map((change) => [change.field, change.before]));
+  const known: Record<string, unknown> = { ...before, ...state };
+  return DIRECTORY_NAMES.map((field) => known[field]).find((name) => typeof name === 'string');
 }
 
 /** What a person would call the record: its reference, or its name. */
 export function recordName(entry: Entry): string {
   if (entry.entityType === 'export') return entityWord(entry.entityId);
-  return entry.reference ?? entry.entityName ?? entityWord(entry.entityType);
+  return entry.reference ?? nameOf(entry) ?? entityWord(entry.entityType);
 }
 
 /** The address of the record, while it exists. */

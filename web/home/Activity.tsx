@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../api/client';
 import { usePeople } from '../api/people';
+import { actorName } from '../parts/actors';
 import { SectionError } from '../parts/ErrorPage';
 import { moment, utc } from '../parts/format';
 import { Avatar } from '../parts/Person';
@@ -36,7 +37,7 @@ export function Activity() {
     if (THEMSELVES.has(action)) return entityName ?? t.home.visitor;
     if (actor.type === 'visitor')
       return visitors.get(String(changes.find(({ field }) => field === 'grantId')?.after)) ?? t.home.visitor;
-    return actor.name ?? people.name(actor.memberId) ?? actor.memberName ?? t.record.system;
+    return actorName(actor) ?? people.name(actor.memberId) ?? t.record.system;
   };
   return (
     <ul>

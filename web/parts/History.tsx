@@ -3,6 +3,7 @@ import type { Schemas } from '../api/client';
 import { useList } from '../api/lists';
 import { named, place } from '../api/records';
 import { t } from '../texts';
+import { actorName } from './actors';
 import { SectionError } from './ErrorPage';
 import { dated, moment, utc } from './format';
 import { type Entry, Timeline } from './Timeline';
@@ -49,7 +50,7 @@ export function told(entry: AuditEntry, labels: Labels, read: Reading): Entry {
   };
   return {
     id: entry.id,
-    actor: entry.actor.name ?? entry.actor.memberName ?? t.record.system,
+    actor: actorName(entry.actor) ?? t.record.system,
     machine: entry.actor.type !== 'member',
     verb: own[verb] ?? (changes.length > 0 ? t.record.changed(changes.length) : (t.verbs[verb] ?? entry.action)),
     when: moment(entry.at),

@@ -18,6 +18,11 @@ export function pageOf(entityType: string, id: string): string | undefined {
     sign_in_policy: '/settings/security',
     mail_domain: '/settings/security',
     sso_connection: `/settings/security?connection=${id}`,
+    directory: '/settings/security',
+    directory_token: '/settings/security',
+    directory_group: '/settings/security',
+    // It has the id of the member.
+    directory_user: `/people?open=${id}`,
     'automation-hosts': '/settings/hosts',
     organization: '/settings/organization',
     portal: '/trust-portal',

@@ -10,13 +10,13 @@ import { Dialog } from '../parts/Dialog';
 import { t } from '../texts';
 import css from './people.module.css';
 
-type Kind = keyof typeof t.people.owned;
+type Kind = Exclude<keyof typeof t.people.owned, 'context_entry'>;
 const KINDS: { kind: Kind; path: BulkPath; permission: string }[] = [
-  { kind: 'risks', path: '/v1/risks', permission: 'risk:read' },
-  { kind: 'vendors', path: '/v1/vendors', permission: 'vendor:read' },
-  { kind: 'tasks', path: '/v1/tasks', permission: 'task:read' },
-  { kind: 'controls', path: '/v1/controls', permission: 'control:read' },
-  { kind: 'policies', path: '/v1/policies', permission: 'policy:read' },
+  { kind: 'risk', path: '/v1/risks', permission: 'risk:read' },
+  { kind: 'vendor', path: '/v1/vendors', permission: 'vendor:read' },
+  { kind: 'task', path: '/v1/tasks', permission: 'task:read' },
+  { kind: 'control', path: '/v1/controls', permission: 'control:read' },
+  { kind: 'policy', path: '/v1/policies', permission: 'policy:read' },
 ];
 
 type Props = { ids: string[]; title: string; act: () => Promise<unknown>; onClose: () => void };
@@ -28,11 +28,11 @@ export function Deactivation({ ids, title, act, onClose }: Props) {
   const [to, setTo] = useState<string | null>(null);
   const assigneeId = ids.join(',');
   const totals: Record<Kind, number | undefined> = {
-    risks: useTotal('/v1/risks', { assigneeId }, can('risk:read')),
-    vendors: useTotal('/v1/vendors', { assigneeId }, can('vendor:read')),
-    tasks: useTotal('/v1/tasks', { assigneeId }, can('task:read')),
-    controls: useTotal('/v1/controls', { assigneeId }, can('control:read')),
-    policies: useTotal('/v1/policies', { assigneeId }, can('policy:read')),
+    risk: useTotal('/v1/risks', { assigneeId }, can('risk:read')),
+    vendor: useTotal('/v1/vendors', { assigneeId }, can('vendor:read')),
+    task: useTotal('/v1/tasks', { assigneeId }, can('task:read')),
+    control: useTotal('/v1/controls', { assigneeId }, can('control:read')),
+    policy: useTotal('/v1/policies', { assigneeId }, can('policy:read')),
   };
   const owned = KINDS.flatMap(({ kind, path }) => {
     const count = totals[kind] ?? 0;
@@ -57,9 +57,9 @@ export function Deactivation({ ids, title, act, onClose }: Props) {
           <div>
             <p>{t.people.owns(ids.length)}</p>
             <ul className={css.owned}>
-              {owned.map(({ kind, count }) => (
+              {owned.map(({ kind, path, count }) => (
                 <li key={kind}>
-                  <Link to={`/${kind}` as string} search={{ assigneeId } as never} className="link">
+                  <Link to={path.slice('/v1'.length)} search={{ assigneeId } as never} className="link">
                     {t.people.owned[kind](count)}
                   </Link>
                 </li>

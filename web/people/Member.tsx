@@ -31,6 +31,7 @@ import { Unsaved } from '../parts/Unsaved';
 import { t } from '../texts';
 import { Deactivation } from './Deactivation';
 import { Identities } from './Identities';
+import { LeftBehind } from './LeftBehind';
 import { deactivate, invite, resetFactor, signOut, stateOf, states } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
@@ -67,6 +68,7 @@ export function Member({ id, onClose, onStep }: Props) {
       <Unsaved edits={edits} labels={t.people.fields} read={reading} />
       <Entry member={member} save={save} />
       {can('identity:read') && <Identities member={member} />}
+      {stateOf(member) === 'deactivated' && <LeftBehind member={member} />}
       <Acts member={member} />
       {can('audit-log:read') && <Past id={id} name={member.user.name} />}
     </Drawer>

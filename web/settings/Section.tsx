@@ -3,12 +3,19 @@ import { SectionError } from '../parts/ErrorPage';
 import { t } from '../texts';
 import css from './settings.module.css';
 
-type Props = { title: string; lead?: string; actions?: ReactNode; children: ReactNode };
+type Props = {
+  /** Names the section for links within the page. */
+  id?: string;
+  title: string;
+  lead?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+};
 
 /** A part of the settings, with its title and the buttons for what can be done in it. */
-export function Section({ title, lead, actions, children }: Props) {
+export function Section({ id, title, lead, actions, children }: Props) {
   return (
-    <section className={css.section}>
+    <section id={id} tabIndex={id ? -1 : undefined} className={css.section}>
       <div className={css.head}>
         <div>
           <h2>{title}</h2>

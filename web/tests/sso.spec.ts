@@ -1,9 +1,20 @@
-import { execFileSync } from 'node:child_process';
-import type { Browser, Locator, Page } from '@playwright/test';
-import { BINARY, PASSWORD } from './demo';
+import type { Browser, Page } from '@playwright/test';
+import { PASSWORD } from './demo';
 import { type Provider, test } from './provider';
-import { expect, expectAccessible, type Server } from './server';
-import { ask, CODE, pick, setUp, setUpApp, signOut, unexpected, WRONG_CODE } from './steps';
+import { expect, expectAccessible } from './server';
+import {
+  type App,
+  ask,
+  confirmIfAsked,
+  exemptOwner,
+  setUp,
+  setUpApp,
+  signOut,
+  typeIfAsked,
+  unexpected,
+  verifyDomain,
+  WRONG_CODE,
+} from './steps';
 
 const EVE = 'eve@acme.example';
 
@@ -11,24 +22,6 @@ const EVE = 'eve@acme.example';
 async function visitor(page: Page, browser: Browser): Promise<Page> {
   const context = await browser.newContext({ viewport: page.viewportSize(), reducedMotion: 'reduce' });
   return context.newPage();
-}
-
-type App = () => Promise<string>;
-
-/** Types the password and a code into a dialog that asks for them, as the last confirmation is too old. */
-async function typeIfAsked(dialog: Locator, app: App): Promise<boolean> {
-  const password = dialog.getByRole('textbox', { name: 'Your password' });
-  if (!(await password.isVisible())) return false;
-  await password.fill(PASSWORD);
-  await dialog.getByLabel(CODE).fill(await app());
-  return true;
-}
-
-/** Waits until something is done, and confirms it where that is asked for. */
-async function confirmIfAsked(page: Page, app: App, isDone: () => Promise<boolean>) {
-  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
-  await expect.poll(async () => (await isDone()) || (await dialog.isVisible())).toBe(true);
-  if (await typeIfAsked(dialog, app)) await dialog.getByRole('button', { name: 'Confirm', exact: true }).click();
 }
 
 /** Adds a connection to the provider, as an owner does. */
@@ -66,30 +59,9 @@ async function openTest(page: Page): Promise<Page> {
   return opened;
 }
 
-async function verifyDomain(page: Page, server: Server, app: App) {
-  await page.getByLabel('Domain', { exact: true }).fill('acme.example');
-  await page.getByRole('button', { name: 'Add domain' }).click();
-  const record = page.getByText('_attestry-identity.acme.example');
-  await confirmIfAsked(page, app, () => record.isVisible());
-  await expect(record).toBeVisible();
-  await expect(page.getByText('Not verified yet')).toBeVisible();
-  await expectAccessible(page, 'a domain to verify');
-  const args = ['admin', 'verify-domain', '--organization', 'Acme', '--domain', 'acme.example', '--data-dir', server.folder];
-  execFileSync(BINARY, args, { stdio: 'pipe', timeout: 300_000 });
-  await page.reload();
-  await expect(page.getByText('Verified', { exact: true })).toBeVisible();
-}
-
 async function requireSso(page: Page, app: App) {
   await expect(page.getByText(/Exempt an owner with a second factor first/)).toBeVisible();
-  await pick(page, 'Owner', 'Ada Byron');
-  await page.getByRole('button', { name: 'Exempt from single sign-on' }).click();
-  const exemption = page.getByRole('dialog', { name: 'Exempt Ada Byron from single sign-on?' });
-  await expect(exemption).toBeVisible();
-  await expectAccessible(page, 'the question before an owner is exempt');
-  await typeIfAsked(exemption, app);
-  await exemption.getByRole('button', { name: 'Exempt from single sign-on' }).click();
-  await expect(page.getByRole('button', { name: 'End the exemption of Ada Byron' })).toBeVisible();
+  await exemptOwner(page, app);
   await page.getByRole('checkbox', { name: 'Require single sign-on' }).check();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   const question = page.getByRole('dialog', { name: 'Require single sign-on?' });

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Locator, type Page } from '@playwright/test';
-import { PASSWORD } from './demo';
+import { BINARY, PASSWORD } from './demo';
 import { expectAccessible, type Server, signIn } from './server';
 
 export const LEAD = 'ingrid.solberg@northwind.example';
@@ -36,8 +37,11 @@ function codeAt(secret: string, step: number): string {
   return String(number % 1_000_000).padStart(6, '0');
 }
 
+/** The codes of an authenticator app. */
+export type App = () => Promise<string>;
+
 /** An authenticator app. A code works once, so each call waits for the code of a later step. */
-export function authenticator(secret: string): () => Promise<string> {
+export function authenticator(secret: string): App {
   let last = 0;
   const now = () => Math.floor(Date.now() / STEP_MS);
   return async () => {
@@ -150,4 +154,47 @@ export async function mailed(server: Server, to: string, path: string): Promise<
   };
   await expect.poll(found, { message: `a mail to ${to} with a link to ${path}` }).not.toBe('');
   return found();
+}
+
+/** Types the password and a code into a dialog that asks for them, as the last confirmation is too old. */
+export async function typeIfAsked(dialog: Locator, app: App): Promise<boolean> {
+  const password = dialog.getByRole('textbox', { name: 'Your password' });
+  if (!(await password.isVisible())) return false;
+  await password.fill(PASSWORD);
+  await dialog.getByLabel(CODE).fill(await app());
+  return true;
+}
+
+/** Waits until something is done, and confirms it where that is asked for. */
+export async function confirmIfAsked(page: Page, app: App, isDone: () => Promise<boolean>) {
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await expect.poll(async () => (await isDone()) || (await dialog.isVisible())).toBe(true);
+  if (await typeIfAsked(dialog, app)) await dialog.getByRole('button', { name: 'Confirm', exact: true }).click();
+}
+
+/** Adds a domain of the organization, for which the operator of the server then answers. */
+export async function verifyDomain(page: Page, server: Server, app: App) {
+  await page.getByLabel('Domain', { exact: true }).fill('acme.example');
+  await page.getByRole('button', { name: 'Add domain' }).click();
+  const record = page.getByText('_attestry-identity.acme.example');
+  await confirmIfAsked(page, app, () => record.isVisible());
+  await expect(record).toBeVisible();
+  await expect(page.getByText('Not verified yet')).toBeVisible();
+  await expectAccessible(page, 'a domain to verify');
+  const args = ['admin', 'verify-domain', '--organization', 'Acme', '--domain', 'acme.example', '--data-dir', server.folder];
+  execFileSync(BINARY, args, { stdio: 'pipe', timeout: 300_000 });
+  await page.reload();
+  await expect(page.getByText('Verified', { exact: true })).toBeVisible();
+}
+
+/** Exempts the owner from single sign-on. */
+export async function exemptOwner(page: Page, app: App) {
+  await pick(page, 'Owner', 'Ada Byron');
+  await page.getByRole('button', { name: 'Exempt from single sign-on' }).click();
+  const exemption = page.getByRole('dialog', { name: 'Exempt Ada Byron from single sign-on?' });
+  await expect(exemption).toBeVisible();
+  await expectAccessible(page, 'the question before an owner is exempt');
+  await typeIfAsked(exemption, app);
+  await exemption.getByRole('button', { name: 'Exempt from single sign-on' }).click();
+  await expect(page.getByRole('button', { name: 'End the exemption of Ada Byron' })).toBeVisible();
 }

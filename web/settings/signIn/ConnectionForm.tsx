@@ -7,13 +7,12 @@ import { useConfirmed } from '../../parts/confirmed';
 import { Dialog } from '../../parts/Dialog';
 import { useDraft } from '../../parts/drafts';
 import { ProblemText } from '../../parts/ProblemText';
-import { ROLES, roleWords } from '../../parts/roles';
 import { toast } from '../../parts/toast';
 import { t } from '../../texts';
 import { FormBody, useForm } from '../form';
 import css from '../settings.module.css';
 import { CONNECTIONS } from './queries';
-import { type Connection, changesOf, NEW_CONNECTION, newBodyOf, type TypedConnection, typedOf } from './sso';
+import { type Connection, changesOf, NEW_CONNECTION, newBodyOf, roleChoices, type TypedConnection, typedOf } from './sso';
 
 const FIELDS = [
   'name',
@@ -27,10 +26,6 @@ const FIELDS = [
   'defaultRole',
   'groupRoles',
 ];
-
-/** The roles that a connection can give: nobody becomes an owner by a group. */
-const roleChoices = (now: string) =>
-  [...new Set([...ROLES.filter((role) => role !== 'owner'), now])].map((value) => ({ value, label: roleWords(value) }));
 
 type Props = { known?: Connection; onClose: () => void; onCreated?: (made: Connection) => void };
 

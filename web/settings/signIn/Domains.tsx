@@ -17,14 +17,14 @@ import { useForm } from '../form';
 import { Section } from '../Section';
 import css from '../settings.module.css';
 import { DOMAINS } from './queries';
-import { type Connection, domainState, type MailDomain } from './sso';
+import { type Connection, domainState, isByOperator, type MailDomain } from './sso';
 
 /** The mail domains of the organization, and the DNS records that verify them. */
 export function Domains({ domains, connections }: { domains: MailDomain[]; connections: Connection[] }) {
   const { can } = useMe();
   const texts = t.signIn.domains;
   return (
-    <Section title={texts.title} lead={texts.lead}>
+    <Section id="domains" title={texts.title} lead={texts.lead}>
       {domains.length === 0 && <p className="t3">{texts.none}</p>}
       {domains.length > 0 && (
         <Ways>
@@ -44,6 +44,7 @@ function Line({ domain, connections }: { domain: MailDomain; connections: Connec
   const [busy, setBusy] = useState(false);
   const texts = t.signIn.domains;
   const { id, name, state, checkedAt } = domain;
+  const isAnswered = isByOperator(domain);
   const params = { path: { domainId: id } };
   const mayChange = can('identity:update');
 
@@ -69,15 +70,18 @@ function Line({ domain, connections }: { domain: MailDomain; connections: Connec
       title={name}
       state={
         <>
-          <StatusPill {...domainState(domain)} /> {checkedAt && texts.checked(moment(checkedAt))}
+          <StatusPill {...domainState(domain)} /> {!isAnswered && checkedAt && texts.checked(moment(checkedAt))}
         </>
       }
+      hint={isAnswered && texts.byOperator}
       actions={
         mayChange && (
           <>
-            <Button size="xs" variant="default" loading={busy} aria-label={texts.verifyOf(name)} onClick={() => void verify()}>
-              {texts.verify}
-            </Button>
+            {!isAnswered && (
+              <Button size="xs" variant="default" loading={busy} aria-label={texts.verifyOf(name)} onClick={() => void verify()}>
+                {texts.verify}
+              </Button>
+            )}
             <Button
               size="xs"
               variant="subtle"
@@ -98,7 +102,7 @@ function Line({ domain, connections }: { domain: MailDomain; connections: Connec
         )
       }
     >
-      {state !== 'verified' && <DnsRecord domain={domain} />}
+      {state !== 'verified' && !isAnswered && <DnsRecord domain={domain} />}
       {connections.length > 1 && <Connected domain={domain} connections={connections} />}
       {dialog}
     </Way>

@@ -18,7 +18,7 @@ export function ExemptOwners({ exemptIds }: { exemptIds: string[] }) {
   const mayChange = can('owner:manage') && can('member:update');
   const all = people.all.filter(({ id }) => exemptIds.includes(id));
   return (
-    <Section title={texts.title} lead={texts.lead}>
+    <Section id="exempt-owners" title={texts.title} lead={texts.lead}>
       {exemptIds.length === 0 && <p className="t3">{texts.none}</p>}
       <ul className={css.lines}>
         {all.map((member) => {

@@ -66,8 +66,17 @@ const domain = {
   state: 'pending',
   record: { type: 'TXT', name: '_attestry-identity.acme.example', value: 'attestry-domain=9rVq0mJxk2J6n0y8' },
   reason: 'No TXT record is found at _attestry-identity.acme.example.',
+  isByOperator: false,
   connectionId: null,
   checkedAt: '2026-11-15T09:30:00.000Z',
+};
+const directory = {
+  baseUrl: 'https://attestry.acme.example/scim/v2',
+  isActive: false,
+  defaultRole: 'employee',
+  lastRequestAt: null,
+  people: 0,
+  groups: 0,
 };
 const member = (id: string, email: string) => ({
   id,
@@ -83,6 +92,9 @@ const paths = {
   '/v1/organization/sso-connections/idc_1': () => ({ body: connection }),
   '/v1/organization/sso-connections/idc_1/sign-ins': () => list(attempt),
   '/v1/organization/domains': () => list(domain),
+  '/v1/organization/directory': () => ({ body: directory }),
+  '/v1/organization/directory/tokens': () => list(),
+  '/v1/organization/directory/groups': () => list(),
   '/v1/people': () => list(member('mem_1', 'ada@acme.example'), member('mem_2', 'guest@other.example')),
 };
 const READER = ['identity:read', 'member:read'];
@@ -96,9 +108,11 @@ test('readers see connections, records and exempt owners, and change nothing', a
   expect(screen.getByText('attestry-domain=9rVq0mJxk2J6n0y8')).toBeTruthy();
   expect(screen.getByText(/No TXT record is found/)).toBeTruthy();
   expect(await screen.findByText('ada@acme.example')).toBeTruthy();
+  expect(await screen.findByText('https://attestry.acme.example/scim/v2')).toBeTruthy();
   expect(screen.queryByRole('checkbox')).toBeNull();
   expect(screen.queryAllByRole('button').map((button) => button.getAttribute('aria-label'))).toEqual([
     'Open Acme',
+    'Copy the base URL',
     'Copy the name of the record for acme.example',
     'Copy the value of the record for acme.example',
   ]);
@@ -254,4 +268,23 @@ test('a refusal of a field is shown by the form, any other one by the question',
   await user.click(within(question).getByRole('button', { name: 'Require second factor' }));
   expect(await screen.findByText('Is odd')).toBeTruthy();
   expect(screen.queryByRole('dialog')).toBeNull();
+});
+
+test('a domain for which the operator answers needs no record', async () => {
+  view.current = {};
+  answer({ ...paths, '/v1/organization/domains': () => list({ ...domain, state: 'verified', isByOperator: true }) });
+  draw(<SignIn />, OWNER);
+  expect(await screen.findByText('The operator of this server answers for it. No TXT record is needed.')).toBeTruthy();
+  expect(screen.getByText('Verified')).toBeTruthy();
+  expect(screen.queryByText(/No TXT record is found/)).toBeNull();
+  expect(screen.queryByText(/^Checked /)).toBeNull();
+  expect(screen.queryByRole('button', { name: 'Verify acme.example now' })).toBeNull();
+});
+
+test('a domain that was lost shows its record, whoever answered for it before', async () => {
+  view.current = {};
+  answer({ ...paths, '/v1/organization/domains': () => list({ ...domain, state: 'lost', isByOperator: true }) });
+  draw(<SignIn />, OWNER);
+  expect(await screen.findByText('attestry-domain=9rVq0mJxk2J6n0y8')).toBeTruthy();
+  expect(screen.getByRole('button', { name: 'Verify acme.example now' })).toBeTruthy();
 });

@@ -5,24 +5,29 @@ import { t } from '../../texts';
 import { Fetched, Section } from '../Section';
 import css from '../settings.module.css';
 import { Connections } from './Connections';
+import { Directory } from './Directory';
 import { Domains } from './Domains';
 import { ExemptOwners } from './ExemptOwners';
 import type { Policy } from './policy';
-import { useSignIn } from './queries';
+import { useDirectory, useSignIn } from './queries';
 import { SignInPolicy } from './SignInPolicy';
 
 /** The sign-in of the members of the organization. */
 export function SignIn() {
   const all = useSignIn();
   const { data } = all;
+  const directory = useDirectory();
+  // All sections are drawn at once, so that none moves the others.
+  const isWhole = directory.data !== undefined || directory.error !== undefined;
   return (
     <>
       <Section title={t.settings.sections.security} lead={t.signIn.policy.lead}>
         <Fetched of={all}>{({ policy }) => <Summary of={policy.data} />}</Fetched>
       </Section>
-      {data && (
+      {data && isWhole && (
         <>
           <Connections connections={data.connections} />
+          <Directory of={directory} domains={data.domains} exemptIds={data.policy.data.exemptMembers} />
           <Domains domains={data.domains} connections={data.connections} />
           <SignInPolicy known={data.policy} connections={data.connections} domains={data.domains} />
           <ExemptOwners exemptIds={data.policy.data.exemptMembers} />

@@ -6,6 +6,8 @@ import type { Policy } from './policy';
 export const POLICY = '/v1/organization/sign-in-policy' as const;
 export const CONNECTIONS = '/v1/organization/sso-connections' as const;
 export const DOMAINS = '/v1/organization/domains' as const;
+/** Its tokens and groups are below it. */
+export const DIRECTORY = '/v1/organization/directory' as const;
 
 export async function fetchPolicy(): Promise<Versioned<Policy>> {
   const { data, response } = await api.GET(POLICY);
@@ -22,6 +24,24 @@ export function useSignIn() {
   const data = policy.data &&
     connections.data &&
     domains.data && { policy: policy.data, connections: connections.data.data, domains: domains.data.data };
+  return {
+    data,
+    error: all.find(({ error }) => error)?.error,
+    refetch: () => Promise.all(all.map((query) => query.refetch())),
+  };
+}
+
+/** The directory of the organization with its tokens and groups, once all are there. */
+export function useDirectory() {
+  // It is set up in another window, at the identity provider.
+  const options = { refetchOnWindowFocus: 'always' } as const;
+  const directory = $api.useQuery('get', DIRECTORY, {}, options);
+  const tokens = $api.useQuery('get', `${DIRECTORY}/tokens`, {}, options);
+  const groups = $api.useQuery('get', `${DIRECTORY}/groups`, {}, options);
+  const all = [directory, tokens, groups];
+  const data = directory.data &&
+    tokens.data &&
+    groups.data && { directory: directory.data, tokens: tokens.data.data, groups: groups.data.data };
   return {
     data,
     error: all.find(({ error }) => error)?.error,

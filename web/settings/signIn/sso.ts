@@ -2,7 +2,7 @@ import type { Schemas } from '../../api/client';
 import type { Member } from '../../api/people';
 import { domainOf } from '../../api/sso';
 import { day, daysUntil } from '../../parts/format';
-import { roleWords } from '../../parts/roles';
+import { ROLES, roleWords } from '../../parts/roles';
 import type { Status } from '../../parts/StatusPill';
 import { failureWords } from '../../parts/ssoFailures';
 import { t } from '../../texts';
@@ -11,6 +11,13 @@ export type Connection = Schemas['SsoConnection'];
 export type MailDomain = Schemas['MailDomain'];
 export type SsoSignIn = Schemas['SsoSignIn'];
 type GroupRole = Connection['groupRoles'][number];
+
+/** The roles that a group can give, and the one that it gives now: nobody becomes an owner by a group. */
+export const roleChoices = (now?: string | null) =>
+  [...new Set([...ROLES.filter((role) => role !== 'owner'), ...(now ? [now] : [])])].map((value) => ({
+    value,
+    label: roleWords(value),
+  }));
 
 /** The input of the form of a connection. The secret is not part of it, as drafts are stored. */
 export type TypedConnection = {
@@ -128,7 +135,10 @@ export function domainState({ state }: Pick<MailDomain, 'state'>): Status {
 }
 
 /** A domain counts until its record has been missing for some days. */
-const doesCount = ({ state }: MailDomain) => state === 'verified' || state === 'failing';
+export const doesCount = ({ state }: Pick<MailDomain, 'state'>) => state === 'verified' || state === 'failing';
+
+/** True if a domain counts without its record, as the operator of the server answers for it. */
+export const isByOperator = (domain: Pick<MailDomain, 'state' | 'isByOperator'>) => domain.isByOperator && doesCount(domain);
 
 /** The steps that are missing before single sign-on can be required. */
 export function missingFor(connections: Connection[], exempt: string[]): string[] {

@@ -49,15 +49,33 @@ export const people: Texts['people'] = {
   deactivated: (name) => `${name} ist deaktiviert`,
   owns: (people) => (people === 1 ? 'Die Person ist zuständig für:' : 'Zusammen sind sie zuständig für:'),
   owned: {
-    risks: (count) => n(count, 'Risiko', 'Risiken'),
-    vendors: (count) => n(count, 'Lieferant', 'Lieferanten'),
-    tasks: (count) => n(count, 'Aufgabe', 'Aufgaben'),
-    controls: (count) => n(count, 'Maßnahme', 'Maßnahmen'),
-    policies: (count) => n(count, 'Richtlinie', 'Richtlinien'),
+    risk: (count) => n(count, 'Risiko', 'Risiken'),
+    vendor: (count) => n(count, 'Lieferant', 'Lieferanten'),
+    task: (count) => n(count, 'Aufgabe', 'Aufgaben'),
+    policy: (count) => n(count, 'Richtlinie', 'Richtlinien'),
+    control: (count) => n(count, 'Maßnahme', 'Maßnahmen'),
+    context_entry: (count) => n(count, 'Fakt', 'Fakten'),
   },
   handOver: 'Übergeben an',
-  handOverHelp: 'Diese Person übernimmt alles. Ohne Auswahl bleibt die Zuständigkeit offen.',
+  handOverHelp:
+    'Diese Person übernimmt alles. Ohne Auswahl bleibt die Zuständigkeit offen; übergeben können Sie dann auch später.',
   handOverVerb: 'Übergeben und deaktivieren',
+  left: {
+    title: 'Bisherige Zuständigkeiten',
+    lead: 'Wird die Person innerhalb von 30 Tagen reaktiviert, erhält sie zurück, wofür niemand zuständig ist oder was hier übergeben wurde.',
+    all: 'Alle anzeigen',
+    handOver: 'Übergeben',
+    ask: (name) => `Bisherige Zuständigkeiten von ${name} übergeben?`,
+    text: (count) =>
+      count === 1
+        ? 'Für 1 Eintrag ist niemand zuständig, oder er wurde hier schon einmal übergeben.'
+        : `Für ${count.toLocaleString('de')} Einträge ist niemand zuständig, oder sie wurden hier schon einmal übergeben.`,
+    kinds: 'Was übergeben wird',
+    moved: (count, to) =>
+      count === 0
+        ? 'Es wurde nichts übergeben: Für diese Einträge ist inzwischen jemand zuständig.'
+        : `${n(count, 'Eintrag', 'Einträge')} an ${to} übergeben`,
+  },
   bringBack: 'Reaktivieren',
   broughtBack: (name) => `${name} ist wieder aktiv`,
   resend: 'Einladung erneut senden',
@@ -106,6 +124,7 @@ export const people: Texts['people'] = {
     'member.joined': 'ist beigetreten',
     'member.deactivated': 'hat die Person deaktiviert',
     'member.reactivated': 'hat die Person reaktiviert',
+    'member.restored': 'hat der Person ihre bisherigen Zuständigkeiten zurückgegeben',
     'member.invitation_withdrawn': 'hat die Einladung zurückgezogen',
     'member.exempted': 'hat die Person vom Single Sign-on ausgenommen',
     'member.exemption_ended': 'hat die Ausnahme vom Single Sign-on beendet',

@@ -204,6 +204,7 @@ export const shared: Shared = {
     became: 'wurde zu',
     somebody: 'Jemand',
     system: 'Attestry',
+    directory: 'Verzeichnis',
     noHistory: 'Noch keine Änderungen.',
     noComments: 'Noch keine Kommentare.',
     noFiles: 'Noch keine Dateien.',
@@ -277,7 +278,10 @@ export const shared: Shared = {
         'Mit dem Konto ist bereits eine andere Identität dieser Verbindung verknüpft. Entfernen Sie sie zuerst.',
       sso_refused: 'Diese Person kann sich mit dieser Verbindung nicht mehr anmelden.',
       break_glass_required:
-        'Solange Single Sign-on verlangt wird, muss ein Inhaber mit zweitem Faktor davon ausgenommen sein. Nehmen Sie zuerst einen anderen Inhaber aus.',
+        'Solange Single Sign-on verlangt wird oder ein Verzeichnis Token hat, muss ein Inhaber mit zweitem Faktor vom Single Sign-on ausgenommen sein. Nehmen Sie zuerst einen anderen Inhaber aus.',
+      managed_by_directory: 'Laut Verzeichnis hat diese Person keinen Zugang. Aktivieren Sie sie bei Ihrem Identitätsanbieter.',
+      domain_required: 'Bestätigen Sie zuerst eine Domain: Ein Verzeichnis verwaltet Personen mit Adressen bestätigter Domains.',
+      too_many_tokens: 'Das Verzeichnis hat zwei Token, mehr sind nicht möglich. Widerrufen Sie zuerst eines.',
       last_method:
         'Das ist Ihre einzige Möglichkeit, sich anzumelden. Fügen Sie zuerst einen Passkey hinzu, oder legen Sie ein Passwort fest.',
     },
@@ -293,6 +297,7 @@ export const shared: Shared = {
       date: 'Muss ein Datum sein, etwa 2026-11-15',
       twoDates: (one, other) => `Datum ist nicht eindeutig; schreiben Sie ${one} oder ${other}`,
       notFuture: 'Darf nicht in der Zukunft liegen',
+      future: 'Muss in der Zukunft liegen',
       long: 'Ist zu lang',
       atMost: (most) => `Darf höchstens ${most} Zeichen haben`,
       length: (least, most) => `Muss ${least} bis ${most} Zeichen haben`,

@@ -47,15 +47,32 @@ export const people = {
   deactivated: (name: string) => `${name} is deactivated`,
   owns: (people: number): string => (people === 1 ? 'They own:' : 'Together they own:'),
   owned: {
-    risks: (count: number) => n(count, 'risk', 'risks'),
-    vendors: (count: number) => n(count, 'vendor', 'vendors'),
-    tasks: (count: number) => n(count, 'task', 'tasks'),
-    controls: (count: number) => n(count, 'control', 'controls'),
-    policies: (count: number) => n(count, 'policy', 'policies'),
+    risk: (count: number) => n(count, 'risk', 'risks'),
+    vendor: (count: number) => n(count, 'vendor', 'vendors'),
+    task: (count: number) => n(count, 'task', 'tasks'),
+    policy: (count: number) => n(count, 'policy', 'policies'),
+    control: (count: number) => n(count, 'control', 'controls'),
+    context_entry: (count: number) => n(count, 'fact', 'facts'),
   },
   handOver: 'Hand over to',
-  handOverHelp: 'All of it gets this owner. Without a choice it is left without an owner.',
+  handOverHelp: 'All of it gets this owner. Without a choice it is left without an owner, and you can hand it over later.',
   handOverVerb: 'Hand over and deactivate',
+  left: {
+    title: 'What they left behind',
+    lead: 'If they are reactivated within 30 days, they get back what has no owner or was handed over here.',
+    all: 'Show all',
+    handOver: 'Hand over',
+    ask: (name: string) => `Hand over what ${name} left behind?`,
+    text: (count: number): string =>
+      count === 1
+        ? '1 record has no owner or was handed over here before.'
+        : `${count.toLocaleString('en')} records have no owner or were handed over here before.`,
+    kinds: 'What to hand over',
+    moved: (count: number, to: string): string =>
+      count === 0
+        ? 'Nothing was handed over: these records have an owner by now.'
+        : `${n(count, 'record', 'records')} handed over to ${to}`,
+  },
   bringBack: 'Reactivate',
   broughtBack: (name: string) => `${name} is active again`,
   resend: 'Send invitation again',
@@ -103,6 +120,7 @@ export const people = {
     'member.joined': 'joined',
     'member.deactivated': 'deactivated them',
     'member.reactivated': 'reactivated them',
+    'member.restored': 'gave them back what they had before',
     'member.invitation_withdrawn': 'withdrew the invitation',
     'member.exempted': 'exempted them from single sign-on',
     'member.exemption_ended': 'ended the exemption from single sign-on',

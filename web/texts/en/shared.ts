@@ -182,6 +182,8 @@ export const shared = {
     became: 'became',
     somebody: 'Someone',
     system: 'Attestry',
+    /** The identity provider, where it acts. */
+    directory: 'Directory',
     noHistory: 'Nothing has changed yet.',
     noComments: 'No comments yet.',
     noFiles: 'No files yet.',
@@ -247,7 +249,10 @@ export const shared = {
       sso_identity_conflict: 'Another identity of this connection is linked to the account. Remove it first.',
       sso_refused: 'This person can no longer sign in with this connection.',
       break_glass_required:
-        'While single sign-on is required, an owner with a second factor must be exempt from it. Exempt another owner first.',
+        'While single sign-on is required or a directory has tokens, an owner with a second factor must be exempt from single sign-on. Exempt another owner first.',
+      managed_by_directory: 'The directory keeps this person out. Activate them at your identity provider.',
+      domain_required: 'Verify a domain first: a directory manages people with addresses in verified domains.',
+      too_many_tokens: 'The directory has two tokens, which is the maximum. Revoke one first.',
       last_method: 'This is the only way to sign in to your account. Add a passkey or set a password first.',
     } as Record<string, string>,
     /** The problems whose cause only the server knows. */
@@ -262,6 +267,7 @@ export const shared = {
       date: 'Must be a date such as 2026-11-15',
       twoDates: (one: string, other: string) => `Can be read in two ways; write it as ${one} or ${other}`,
       notFuture: 'Must not be in the future',
+      future: 'Must be in the future',
       long: 'Is too long',
       atMost: (most: string) => `Must have at most ${most} characters`,
       length: (least: string, most: string) => `Must have ${least} to ${most} characters`,

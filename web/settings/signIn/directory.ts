@@ -1,0 +1,53 @@
+import type { Schemas } from '../../api/client';
+import { daysUntil, iso, moment } from '../../parts/format';
+import type { Status } from '../../parts/StatusPill';
+import { t } from '../../texts';
+import { doesCount, type MailDomain } from './sso';
+
+export type Directory = Schemas['Directory'];
+export type Token = Schemas['DirectoryToken'];
+export type Group = Schemas['DirectoryGroup'];
+
+/** The number of tokens that a directory can have, so that one can replace the other. */
+export const MAX_TOKENS = 2;
+/** The days without a request after which a directory counts as silent. */
+const SILENT_DAYS = 7;
+/** Owners are warned of the end of a token from then on. */
+const EXPIRES_SOON_DAYS = 14;
+const DAY_MS = 86_400_000;
+
+export const isExpired = ({ expiresAt }: Pick<Token, 'expiresAt'>, now = Date.now()) =>
+  expiresAt !== null && Date.parse(expiresAt) <= now;
+
+/** The state of the directory, with the advice that goes with it. */
+export function directoryState(
+  { lastRequestAt }: Pick<Directory, 'lastRequestAt'>,
+  tokens: Pick<Token, 'expiresAt'>[],
+  now = Date.now(),
+): Status & { advice?: string } {
+  const { states, advice } = t.signIn.directory;
+  if (tokens.length === 0) return { label: states.off, tone: 'mute', shape: 'dash' };
+  if (tokens.every((token) => isExpired(token, now)))
+    return { label: states.expired, advice: advice.expired, tone: 'bad', shape: 'cross' };
+  if (lastRequestAt === null) return { label: states.waiting, advice: advice.waiting, tone: 'info', shape: 'ring' };
+  const age = now - Date.parse(lastRequestAt);
+  if (age > SILENT_DAYS * DAY_MS)
+    return { label: states.silent(Math.floor(age / DAY_MS)), advice: advice.silent, tone: 'warn', shape: 'alert' };
+  return { label: states.active(moment(lastRequestAt)), tone: 'ok', shape: 'check' };
+}
+
+/** The state of a token that has expired or will soon; none for any other one. */
+export function tokenState({ expiresAt }: Pick<Token, 'expiresAt'>): Status | undefined {
+  const { tokens } = t.signIn.directory;
+  if (expiresAt === null) return undefined;
+  if (isExpired({ expiresAt })) return { label: tokens.expired, tone: 'bad', shape: 'cross' };
+  const left = daysUntil(iso(new Date(expiresAt)));
+  return left <= EXPIRES_SOON_DAYS ? { label: t.time.in(left), tone: 'warn', shape: 'clock' } : undefined;
+}
+
+export type Missing = 'domain' | 'exempt';
+
+/** The steps that are missing before the first token. */
+export function missingForTokens(domains: Pick<MailDomain, 'state'>[], exemptIds: string[]): Missing[] {
+  return [...(domains.some(doesCount) ? [] : ['domain' as const]), ...(exemptIds.length > 0 ? [] : ['exempt' as const])];
+}
