@@ -74,6 +74,7 @@ export function Deactivation({ ids, title, act, onClose }: Props) {
             value={to}
             searchable
             clearable
+            openOnFocus={false}
             onChange={setTo}
             data-autofocus
           />

@@ -127,6 +127,7 @@ function HandOver({ member, movable, onClose }: HandOverProps) {
         value={toMemberId}
         error={errors.toMemberId}
         searchable
+        openOnFocus={false}
         onChange={setTo}
         data-autofocus
       />

@@ -97,7 +97,7 @@ test('a directory adds people and gives them roles, and what a leaver had is han
   const left = await openPerson(page, fresh, 'Eve Doe', false);
   await expect(left.getByRole('heading', { name: 'What they left behind' })).toBeVisible();
   await expect(left.getByRole('link', { name: 'Phishing' })).toHaveAttribute('href', new RegExp(riskId));
-  await expect(left.getByText('No owner')).toHaveCount(2);
+  await expect(left.getByText('No owner', { exact: true })).toHaveCount(2);
   await expectAccessible(page, 'what a person left behind');
   await left.getByRole('button', { name: 'Reactivate' }).click();
   await expect(page.getByText(/^The directory keeps this person out/)).toBeVisible();
@@ -108,7 +108,7 @@ test('a directory adds people and gives them roles, and what a leaver had is han
   await pick(page, 'Hand over to', 'Ada Byron');
   await question.getByRole('button', { name: 'Hand over', exact: true }).click();
   await expect(page.getByText('2 records handed over to Ada Byron')).toBeVisible();
-  await expect(left.getByText('No owner')).toHaveCount(0);
+  await expect(left.getByText('No owner', { exact: true })).toHaveCount(0);
   const handed = await ask<{ assigneeId: string | null }>(page, fresh, `/v1/risks/${riskId}`);
   expect(handed.assigneeId).toBe(ownerId);
 

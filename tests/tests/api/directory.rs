@@ -520,7 +520,7 @@ async fn lists_are_filtered_and_paged(app: &TestApp) {
             r#"not (userName sw "p1") and active eq true and name.familyName eq "doe""#,
             vec!["p0", "p2", "p3", "p4"],
         ),
-        (r#"groups pr"#, vec![]),
+        ("groups pr", vec![]),
         (r#"userName eq "x' OR '1'='1""#, vec![]),
     ] {
         let found = filtered(filter, "").await.expect(200);

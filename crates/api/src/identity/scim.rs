@@ -154,7 +154,7 @@ fn list(found: Found, projection: &Projection) -> Response {
     )
 }
 
-fn all_of(items: Vec<Value>) -> Response {
+fn all_of(items: &[Value]) -> Response {
     let body = json!({
         "schemas": [LIST], "totalResults": items.len(), "startIndex": 1, "itemsPerPage": items.len(), "Resources": items
     });
@@ -501,7 +501,7 @@ fn resource_type(api: &Api, of: &Type) -> Value {
     responses((status = 200, body = ScimList, content_type = "application/scim+json", description = "The types."))
 )]
 pub(crate) async fn list_scim_resource_types(api: State<Api>, _directory: Directory) -> Response {
-    all_of([USERS, GROUPS].iter().map(|of| resource_type(&api, of)).collect())
+    all_of(&[USERS, GROUPS].map(|of| resource_type(&api, &of)))
 }
 
 /// Returns a type of resource
@@ -565,7 +565,7 @@ fn schema_documents(api: &Api) -> Vec<Value> {
     responses((status = 200, body = ScimList, content_type = "application/scim+json", description = "The schemas."))
 )]
 pub(crate) async fn list_scim_schemas(api: State<Api>, _directory: Directory) -> Response {
-    all_of(schema_documents(&api))
+    all_of(&schema_documents(&api))
 }
 
 /// Returns a schema

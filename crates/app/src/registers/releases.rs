@@ -193,8 +193,8 @@ pub async fn hand_over(
             if kinds.as_ref().is_some_and(|wanted| !wanted.contains(&release.entity_type)) {
                 continue;
             }
-            c.scope.require(permission(release.entity_type))?;
             if give(c, &release, to).await? {
+                c.scope.require(permission(release.entity_type))?;
                 moved += 1;
                 releases::hand_to(c.t, c.scope, release.id, Some(to)).await?;
             }

@@ -11,6 +11,7 @@ use attestry_domain::identity::directory::{
     Directory, DirectoryGroup, DirectoryToken, DirectoryUser, Fault, MAX_TOKENS, Projection, Refusal,
     Resource, Type,
 };
+use attestry_domain::identity::mail_domains::MailDomain;
 use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::patch::Patch;
 use attestry_domain::text::{Name, Parse};
@@ -220,7 +221,7 @@ pub async fn create_token(
                 ),
             });
         }
-        if !mail_domains::list(c.t, c.scope).await?.iter().any(|domain| domain.is_verified()) {
+        if !mail_domains::list(c.t, c.scope).await?.iter().any(MailDomain::is_verified) {
             return Err(Error::Conflict {
                 code: "domain_required",
                 message:

@@ -410,15 +410,15 @@ mod tests {
             (r#"externalId eq "Ab""#, true),
             (r#"userName ne "x""#, true),
             (r#"title ne "x""#, true),
-            (r#"title eq null"#, true),
-            (r#"title pr"#, false),
-            (r#"emails pr"#, true),
+            ("title eq null", true),
+            ("title pr", false),
+            ("emails pr", true),
             (r#"name.familyName co "MALL""#, true),
             (r#"name.familyName eq "O'Malley" and active eq true"#, true),
             (r#"active eq "True""#, true),
             (r#"active eq false or userName ew ".example""#, true),
-            (r#"not (active eq true)"#, false),
-            (r#"not(title pr) and (active eq true or title pr)"#, true),
+            ("not (active eq true)", false),
+            ("not(title pr) and (active eq true or title pr)", true),
             (r#"emails.value eq "e@home.example""#, true),
             (r#"emails eq "e@home.example""#, true),
             (r#"emails[type eq "work"]"#, true),
@@ -429,8 +429,8 @@ mod tests {
             (r#"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department eq "it""#, true),
             (r#"id eq "mem_1""#, true),
             // `and` binds closer than `or`.
-            (r#"title pr and title pr or active eq true"#, true),
-            (r#"active eq true or title pr and title pr"#, true),
+            ("title pr and title pr or active eq true", true),
+            ("active eq true or title pr and title pr", true),
         ] {
             let parsed =
                 Filter::parse(USERS, filter).unwrap_or_else(|refusal| panic!("{filter}: {}", refusal.detail));

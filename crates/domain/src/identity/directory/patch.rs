@@ -383,13 +383,14 @@ mod tests {
         }
     }
 
-    fn patched(of: Type, before: Value, operations: Value) -> Result<Value, Refusal> {
+    fn patched(of: Type, before: Value, operations: &Value) -> Result<Value, Refusal> {
         apply(of, &object(before), &object(json!({"Operations": operations}))).map(Value::Object)
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "literals")]
     fn becomes(of: Type, before: Value, operations: Value, after: Value) {
-        assert_eq!(patched(of, before, operations.clone()), Ok(after), "{operations}");
+        assert_eq!(patched(of, before, &operations), Ok(after), "{operations}");
     }
 
     #[test]
@@ -524,7 +525,7 @@ mod tests {
         let refusal = patched(
             USERS,
             before,
-            json!([{"op": "replace", "path": "emails[value sw \"x\"].type", "value": "work"}]),
+            &json!([{"op": "replace", "path": "emails[value sw \"x\"].type", "value": "work"}]),
         );
         assert_eq!(refusal.expect_err("nothing matches").fault, Fault::NoTarget);
     }
@@ -553,7 +554,7 @@ mod tests {
                 Fault::Path,
             ),
         ] {
-            let refusal = patched(USERS, json!({"userName": "eve"}), operations.clone());
+            let refusal = patched(USERS, json!({"userName": "eve"}), &operations);
             assert_eq!(refusal.map_err(|refusal| refusal.fault), Err(fault), "{operations}");
         }
         let ignored =
