@@ -101,7 +101,12 @@ mod tests {
             for (name, operation) in item.as_object().expect("operations") {
                 let Some(body) = operation.get("requestBody") else { continue };
                 let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
-                let limit = facts.get(&method, path).expect("facts").body_limit;
+                let facts = facts.get(&method, path).expect("facts");
+                // What identity providers send has no bound of its own.
+                if facts.is_directory {
+                    continue;
+                }
+                let limit = facts.body_limit;
                 let largest = largest_body(body, &document["components"]).unwrap_or(usize::MAX);
                 assert!(
                     limit.bytes().is_none_or(|limit| largest <= limit),
