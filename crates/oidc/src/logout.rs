@@ -16,7 +16,7 @@ use crate::token::payload;
 use crate::{Failure, Oidc, Provider};
 
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
-const MAX_TOKEN: usize = 16 * 1024;
+const MAX_TOKEN: usize = 5_000;
 /// The maximum difference between the time of a token and now.
 const MAX_AGE: Duration = Duration::from_mins(2);
 

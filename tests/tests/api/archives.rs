@@ -20,7 +20,7 @@ use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::portal;
+use crate::{directory, portal};
 
 /// The schema of the first release.
 const FIRST: u32 = 8;
@@ -119,6 +119,7 @@ async fn fill(app: &TestApp) {
     portal::publish(app, &app.home).await;
     portal::granted(app, &app.home, "grace@customer.example").await;
     post("/v1/trust-portal/posts", json!({"kind": "update", "title": "A"})).await;
+    directory::fill(app, &risk).await;
     app.mails().await;
 }
 
@@ -239,4 +240,5 @@ restores! {
     schema_10_is_restored 10
     schema_11_is_restored 11
     schema_12_is_restored 12
+    schema_13_is_restored 13
 }

@@ -108,6 +108,17 @@ impl<'a> Provider<'a> {
     }
 }
 
+/// Fills a directory with one entity of every kind, and lets somebody leave a risk behind.
+pub(crate) async fn fill(app: &TestApp, risk: &str) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let eve = idp.add("eve@acme.example").await;
+    let group = json!({"displayName": "Compliance", "members": [{"value": id(&eve)}]});
+    idp.send("POST", "/Groups", &group).await.expect(201);
+    let assigned = json!({"assigneeId": id(&eve)});
+    app.patch(&format!("/v1/risks/{risk}"), &assigned).send().await.expect(200);
+    idp.set_active(&eve, false).await;
+}
+
 fn person(email: &str) -> Value {
     json!({
         "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": email, "externalId": format!("x {email}"),

@@ -48,7 +48,7 @@ documents! {
             "schemas": {"type": "array", "items": {"type": "string"}}, "id": {"type": "string"},
             "externalId": {"type": "string"}, "userName": {"type": "string"}, "displayName": {"type": "string"},
             "name": {"type": "object"}, "title": {"type": "string"}, "active": {"type": ["boolean", "string"]},
-            "emails": {"type": ["array", "object"]}, "groups": {"type": "array", "items": {"type": "object"}},
+            "emails": one_or_more(), "groups": {"type": "array", "items": {"type": "object"}},
             (ENTERPRISE): {"type": "object"}, "meta": {"type": "object"}
         },
         "examples": [user_example()]
@@ -59,7 +59,7 @@ documents! {
         "properties": {
             "schemas": {"type": "array", "items": {"type": "string"}}, "id": {"type": "string"},
             "externalId": {"type": "string"}, "displayName": {"type": "string"},
-            "members": {"type": ["array", "object"]}, "meta": {"type": "object"}
+            "members": one_or_more(), "meta": {"type": "object"}
         },
         "examples": [group_example()]
     });
@@ -68,9 +68,7 @@ documents! {
         "type": "object", "description": "Operations, all of which are applied, or none.",
         "properties": {
             "schemas": {"type": "array", "items": {"type": "string"}},
-            "Operations": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "object", "properties": {
-                "op": {"type": "string"}, "path": {"type": ["string", "null"]}, "value": {}
-            }}}
+            "Operations": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "object", "additionalProperties": true}}
         },
         "examples": [{"schemas": [PATCH], "Operations": [{"op": "replace", "path": "externalId", "value": "a1"}]}]
     });
@@ -97,10 +95,15 @@ documents! {
     });
     /// A description of the interface.
     ScimDescription json!({
-        "type": "object", "description": "A description of the interface.",
+        "type": "object", "description": "A description of the interface.", "additionalProperties": true,
         "properties": {"schemas": {"type": "array", "items": {"type": "string"}}},
         "examples": [configuration()]
     });
+}
+
+/// The schema of values that are sent as a list, or alone.
+fn one_or_more() -> Value {
+    json!({"oneOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]})
 }
 
 fn user_example() -> Value {

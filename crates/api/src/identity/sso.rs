@@ -343,7 +343,7 @@ pub(crate) async fn start_sso_ticket(
 body! {
     /// The form that a provider sends.
     LogoutTokenForm {
-        logout_token "logout_token": required Line<1, 16_384> = "The logout token.",
+        logout_token "logout_token": required Line<1, 5_000> = "The logout token.",
     }
     example json!({"logout_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl"})
 }

@@ -182,7 +182,7 @@ pub struct EntryName {
 impl ShownEntry {
     /// The object that the entry is about, by its current name or else by the recorded one.
     pub fn subject(&self) -> EntryName {
-        const NAMED_BY: &[&str] = &["title", "name", "email"];
+        const NAMED_BY: &[&str] = &["title", "name", "displayName", "userName", "email"];
         let state = self.entry.state.as_deref().or(self.before.as_deref()).unwrap_or_default();
         let state: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(state).unwrap_or_default();
