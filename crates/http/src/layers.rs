@@ -17,11 +17,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use tracing::instrument::WithSubscriber;
 
 use crate::answer::problem::Problem;
+use crate::answer::scim::is_scim;
 use crate::answer::watched::Watched;
 use crate::request::arrival::{Arriving, Unread};
 use crate::request::bodies::too_large;
 use crate::request::caller::{RequestContext, client_address};
-use crate::request::directory::is_scim;
 use crate::request::facts::FactTable;
 use crate::request::{idempotency, portal_hosts};
 use crate::state::Api;

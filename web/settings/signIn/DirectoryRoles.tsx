@@ -50,7 +50,8 @@ export function DirectoryRoles({ directory: { defaultRole }, groups }: Props) {
       <p className="t2">{texts.lead}</p>
       {mayChange ? (
         <Select
-          w={380}
+          w="100%"
+          maw={380}
           label={texts.byDefault}
           description={texts.byDefaultHelp}
           data={roleChoices(defaultRole)}
@@ -95,7 +96,8 @@ function Groups({ groups, onRole }: GroupsProps) {
       {groups.length > FEW && (
         <TextInput
           type="search"
-          w={380}
+          w="100%"
+          maw={380}
           label={texts.find}
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}

@@ -7,8 +7,9 @@ use attestry_domain::identity::directory::{
     Attribute, ENTERPRISE, ENTERPRISE_PARTS, GROUP, GROUPS, Kind, Projection, Resource, Type, USER, USERS,
 };
 use attestry_http::answer::problem::Problem;
+use attestry_http::answer::scim::SCIM;
 use attestry_http::document::schemas::schema;
-use attestry_http::request::directory::{Directory, MAX_PAGE, SCIM, ScimBody, query, tags};
+use attestry_http::request::directory::{Directory, MAX_PAGE, ScimBody, query, tags};
 use attestry_http::request::path::PathId;
 use attestry_http::state::Api;
 use axum::extract::{Path, RawQuery, State};

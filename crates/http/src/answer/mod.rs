@@ -6,6 +6,7 @@ pub mod downloads;
 pub mod lists;
 pub mod memory;
 pub mod problem;
+pub mod scim;
 pub mod streams;
 pub mod tables;
 pub mod watched;

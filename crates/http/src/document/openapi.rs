@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
 use crate::answer::problem::CODES;
+use crate::answer::scim::SCIM;
 use crate::document::listed::Listed;
-use crate::request::directory::SCIM;
 use crate::request::facts::{Facts, Needed};
 use crate::request::idempotency;
 

@@ -10,19 +10,12 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use crate::answer::problem::Problem;
+use crate::answer::scim::SCIM;
 use crate::request::bodies::JSON;
 use crate::request::caller::request_context;
 use crate::request::facts::{Argument, BodyLimit, Facts};
 use crate::request::wire::read_request;
 use crate::state::Api;
-
-/// The media type of SCIM.
-pub const SCIM: &str = "application/scim+json";
-
-/// True for a path whose errors have the shape of SCIM.
-pub fn is_scim(path: &str) -> bool {
-    path.strip_prefix(directory::BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
 
 /// An identity provider with the token of an organization.
 #[derive(Debug)]
