@@ -102,7 +102,7 @@ mod tests {
                 let Some(body) = operation.get("requestBody") else { continue };
                 let method = Method::from_bytes(name.to_uppercase().as_bytes()).expect("a method");
                 let facts = facts.get(&method, path).expect("facts");
-                // What identity providers send has no bound of its own.
+                // SCIM bounds the bytes of a body, not its properties.
                 if facts.is_directory {
                     continue;
                 }

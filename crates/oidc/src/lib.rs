@@ -153,7 +153,7 @@ impl Oidc {
                 }
             },
         };
-        // What was known of the provider serves for a while.
+        // The cached metadata serves for a while.
         let is_usable = |known: &&Known| now.since(known.fetched_at) < STALE_FOR;
         match cached.known.as_ref().filter(is_usable) {
             Some(known) => Ok(Arc::clone(&known.provider)),

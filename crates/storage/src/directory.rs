@@ -42,6 +42,7 @@ statements! {
     LEAVE = "DELETE FROM directory_memberships WHERE group_id = $1 AND member_id = $2 AND org_id = $3";
     LEAVE_ALL = "DELETE FROM directory_memberships WHERE org_id = $1 AND member_id = $2";
     MEMBERS = "SELECT member_id FROM directory_memberships WHERE org_id = $1 AND group_id = $2 ORDER BY member_id";
+    COUNT_MEMBERSHIPS = "SELECT COUNT(*) FROM directory_memberships WHERE org_id = $1";
     COUNT_MEMBERS = "SELECT group_id, COUNT(*) FROM directory_memberships WHERE org_id = $1 GROUP BY group_id";
     ;
     tables
@@ -285,6 +286,10 @@ pub async fn count_members(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(DirectoryGr
 /// Returns the groups of a member.
 pub async fn groups_of(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Vec<DirectoryGroup>, Error> {
     t.all(*OF_MEMBER, &[id(scope.organization()), id(member)], read).await
+}
+
+pub async fn count_memberships(t: &Tx<'_>, scope: &Scope) -> Result<i64, Error> {
+    t.one(COUNT_MEMBERSHIPS, &[id(scope.organization())], |row| row.int(0)).await
 }
 
 /// Returns all memberships in groups, by members.

@@ -52,7 +52,7 @@ pub(crate) struct DomainView {
     #[schema(schema_with = schema_of::<MailDomainState>)]
     state: MailDomainState,
     record: RecordView,
-    /// What was found at the last look-up instead of the record; null if it was found.
+    /// The value that the last look-up found in place of the record; null if the record is there.
     #[schema(required)]
     reason: Option<String>,
     /// The connection by which people of the domain sign in; null if there is only one.

@@ -30,7 +30,7 @@ pub(crate) struct ReleasedView {
     /// As people name it.
     reference: String,
     title: String,
-    /// The member who has it now; null if nobody has.
+    /// The current assignee; null if the record is unassigned.
     #[schema(required, value_type = Option<String>)]
     assignee_id: Option<MemberId>,
     /// The member to whom it was handed over.
@@ -67,9 +67,10 @@ page_of! {
     pub(crate) ReleasedList = ReleasedView, "ReleasedList", released_example(), HAS_TOTAL = false
 }
 
-/// Lists what a member had when they left
+/// Lists the records released by a member
 ///
-/// Within 30 days a member who comes back gets it again, unless somebody else has taken it.
+/// A member who is reactivated within 30 days gets back each record that is still unassigned, or still with the member to
+/// whom it was handed over.
 #[utoipa::path(
     get, path = "/v1/people/{id}/released", tag = "People", params(ById),
     responses((status = 200, body = ReleasedList, description = "The records, oldest release first."))
@@ -87,7 +88,7 @@ pub(crate) async fn list_released(
 }
 
 body! {
-    /// A hand-over of what a member had.
+    /// A hand-over of released records.
     HandOver {
         to_member_id "toMemberId": required MemberId = "The member who gets it.",
         entity_types "entityTypes": optional Vec<ReleasedKind> = "Only records of these kinds; all by default.",
@@ -102,9 +103,9 @@ pub(crate) struct HandedOver {
     moved: usize,
 }
 
-/// Hands over what a member had
+/// Hands over the records of a former member
 ///
-/// Records that nobody has, or that were handed over before, are assigned to another member. Needs the permission to change
+/// Assigns records that are unassigned, or were handed over before, to another member. Needs the permission to change
 /// records of each kind.
 #[utoipa::path(
     post, path = "/v1/people/{id}/handover", tag = "People", request_body = HandOver,

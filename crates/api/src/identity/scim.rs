@@ -1,23 +1,26 @@
 //! `/scim/v2`: the protocol in which an identity provider keeps people and groups in step (RFC 7643 and 7644).
 
 use attestry_app::identity::directory::people::Given;
-use attestry_app::identity::directory::{self, Found, Versioned, groups, people};
+use attestry_app::identity::directory::{self, Found, Versioned, groups, has_tag, people};
 use attestry_domain::id::kind;
 use attestry_domain::identity::directory::{
     Attribute, ENTERPRISE, ENTERPRISE_PARTS, GROUP, GROUPS, Kind, Projection, Resource, Type, USER, USERS,
 };
+use attestry_http::answer::conditions::tags;
+use attestry_http::answer::lists;
 use attestry_http::answer::problem::Problem;
 use attestry_http::answer::scim::SCIM;
 use attestry_http::document::schemas::schema;
-use attestry_http::request::directory::{Directory, MAX_PAGE, ScimBody, query, tags};
+use attestry_http::request::directory::{Directory, MAX_PAGE, ScimBody, query};
 use attestry_http::request::path::PathId;
 use attestry_http::state::Api;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 const LIST: &str = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
 const PATCH: &str = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
@@ -118,6 +121,36 @@ fn group_example() -> Value {
     json!({"schemas": [GROUP], "externalId": "g1", "displayName": "Compliance"})
 }
 
+/// The parameters of a response.
+pub(crate) enum ScimSelection {}
+
+impl IntoParams for ScimSelection {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let text = |name, about| lists::parameter(name, schema(json!({"type": "string"})), about);
+        vec![
+            text("attributes", "Only these attributes, separated by commas."),
+            text("excludedAttributes", "All but these attributes."),
+        ]
+    }
+}
+
+/// The parameters of a list.
+pub(crate) enum ScimQuery {}
+
+impl IntoParams for ScimQuery {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let number = || schema(json!({"type": "integer", "format": "int64"}));
+        let text = schema(json!({"type": "string"}));
+        let mut all = vec![
+            lists::parameter("filter", text, "Only resources that match, such as `userName eq \"eve\"`."),
+            lists::parameter("startIndex", number(), "The number of the first one, counted from 1."),
+            lists::parameter("count", number(), "The size of the page; 100, and at most 200."),
+        ];
+        all.extend(ScimSelection::into_params(place));
+        all
+    }
+}
+
 /// Answers with a document of SCIM.
 fn answer(status: StatusCode, body: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, SCIM)], body.to_string()).into_response()
@@ -139,9 +172,7 @@ fn resource(status: StatusCode, found: Versioned, projection: &Projection) -> Re
 
 /// Answers with a resource, or with 304 if the client has this version.
 fn read(headers: &HeaderMap, found: Versioned, projection: &Projection) -> Response {
-    let plain = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
-    let known = tags(headers, &header::IF_NONE_MATCH).unwrap_or_default();
-    if known.iter().any(|tag| tag == "*" || plain(tag) == plain(&found.version)) {
+    if tags(headers, &header::IF_NONE_MATCH).is_some_and(|tags| has_tag(&tags, &found.version)) {
         return (StatusCode::NOT_MODIFIED, [(header::ETAG, found.version)]).into_response();
     }
     resource(StatusCode::OK, found, projection)
@@ -171,13 +202,7 @@ fn all_of(items: &[Value]) -> Response {
 /// 200), `attributes` and `excludedAttributes`.
 #[utoipa::path(
     get, path = "/scim/v2/Users", tag = "Directory (SCIM)",
-    params(
-        ("filter" = Option<String>, Query, description = "Only resources that match, such as `userName eq \"eve\"`."),
-        ("startIndex" = Option<i64>, Query, description = "The number of the first one, counted from 1."),
-        ("count" = Option<i64>, Query, description = "The size of the page; 100, and at most 200."),
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimQuery),
     responses((status = 200, body = ScimList, content_type = "application/scim+json", description = "A page."))
 )]
 pub(crate) async fn list_scim_users(
@@ -195,10 +220,7 @@ pub(crate) async fn list_scim_users(
 /// A member with the same address is adopted, and one who was deleted comes back. No mail is sent.
 #[utoipa::path(
     post, path = "/scim/v2/Users", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     request_body(content((ScimUser = "application/json"), (ScimUser = "application/scim+json"))),
     responses(
         (status = 201, body = ScimUser, content_type = "application/scim+json", description = "The person."),
@@ -219,10 +241,7 @@ pub(crate) async fn create_scim_user(
 /// Returns a person of the directory
 #[utoipa::path(
     get, path = "/scim/v2/Users/{id}", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     responses((status = 200, body = ScimUser, content_type = "application/scim+json", description = "The person."))
 )]
 pub(crate) async fn get_scim_user(
@@ -242,10 +261,7 @@ pub(crate) async fn get_scim_user(
 /// An absent `active` stays as it is.
 #[utoipa::path(
     put, path = "/scim/v2/Users/{id}", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     request_body(content((ScimUser = "application/json"), (ScimUser = "application/scim+json"))),
     responses((status = 200, body = ScimUser, content_type = "application/scim+json", description = "The person."))
 )]
@@ -265,10 +281,7 @@ pub(crate) async fn replace_scim_user(
 /// `active: false` keeps the person out, and ends their sessions and keys.
 #[utoipa::path(
     patch, path = "/scim/v2/Users/{id}", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     request_body(content((ScimPatch = "application/json"), (ScimPatch = "application/scim+json"))),
     responses((status = 200, body = ScimUser, content_type = "application/scim+json", description = "The person."))
 )]
@@ -318,13 +331,7 @@ pub(crate) async fn delete_scim_user(
 /// Lists the groups of the directory
 #[utoipa::path(
     get, path = "/scim/v2/Groups", tag = "Directory (SCIM)",
-    params(
-        ("filter" = Option<String>, Query, description = "Only resources that match, such as `userName eq \"eve\"`."),
-        ("startIndex" = Option<i64>, Query, description = "The number of the first one, counted from 1."),
-        ("count" = Option<i64>, Query, description = "The size of the page; 100, and at most 200."),
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimQuery),
     responses((status = 200, body = ScimList, content_type = "application/scim+json", description = "A page."))
 )]
 pub(crate) async fn list_scim_groups(
@@ -340,10 +347,7 @@ pub(crate) async fn list_scim_groups(
 /// Adds a group to the directory
 #[utoipa::path(
     post, path = "/scim/v2/Groups", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     request_body(content((ScimGroup = "application/json"), (ScimGroup = "application/scim+json"))),
     responses(
         (status = 201, body = ScimGroup, content_type = "application/scim+json", description = "The group."),
@@ -364,10 +368,7 @@ pub(crate) async fn create_scim_group(
 /// Returns a group of the directory
 #[utoipa::path(
     get, path = "/scim/v2/Groups/{id}", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     responses((status = 200, body = ScimGroup, content_type = "application/scim+json", description = "The group."))
 )]
 pub(crate) async fn get_scim_group(
@@ -386,10 +387,7 @@ pub(crate) async fn get_scim_group(
 /// Replaces a group of the directory
 #[utoipa::path(
     put, path = "/scim/v2/Groups/{id}", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     request_body(content((ScimGroup = "application/json"), (ScimGroup = "application/scim+json"))),
     responses((status = 200, body = ScimGroup, content_type = "application/scim+json", description = "The group."))
 )]
@@ -413,10 +411,7 @@ pub(crate) async fn replace_scim_group(
 /// With `attributes` the answer is the group, otherwise nothing: a group can have many members.
 #[utoipa::path(
     patch, path = "/scim/v2/Groups/{id}", tag = "Directory (SCIM)",
-    params(
-        ("attributes" = Option<String>, Query, description = "Only these attributes, separated by commas."),
-        ("excludedAttributes" = Option<String>, Query, description = "All but these attributes."),
-    ),
+    params(ScimSelection),
     request_body(content((ScimPatch = "application/json"), (ScimPatch = "application/scim+json"))),
     responses(
         (status = 200, body = ScimGroup, content_type = "application/scim+json", description = "The named attributes."),

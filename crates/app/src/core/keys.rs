@@ -151,9 +151,12 @@ impl Keys {
         Token { hash: sha256(text.as_bytes()), text }
     }
 
-    /// Creates the public part of an API key: 8 characters.
-    pub fn key_prefix(&self) -> String {
-        self.readable::<8>()
+    /// Creates an API key or a token of the directory: `kind`, 8 public characters, `_` and 43 secret ones. Returns the
+    /// public part with it.
+    pub fn bearer(&self, kind: &str) -> (String, Token) {
+        let public = self.readable::<PUBLIC>();
+        let text = format!("{kind}{public}_{}", self.token().text);
+        (public, Token { hash: sha256(text.as_bytes()), text })
     }
 
     /// Creates a code that people copy from paper: 80 random bits in four groups.
@@ -238,6 +241,16 @@ fn open_with(cipher: &LessSafeKey, purpose: &str, sealed: &[u8]) -> Result<Vec<u
     Ok(plain)
 }
 
+/// The length of the public part of an API key or a token of the directory, and of the secret part.
+const PUBLIC: usize = 8;
+const SECRET: usize = 43;
+
+/// Returns the public part of an API key or a token of the directory.
+pub fn public_part<'t>(kind: &str, text: &'t str) -> Option<&'t str> {
+    let (public, secret) = text.strip_prefix(kind)?.split_once('_')?;
+    (public.len() == PUBLIC && secret.len() == SECRET).then_some(public)
+}
+
 /// Compares secrets in constant time.
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     constant_time::verify_slices_are_equal(a, b).is_ok()
@@ -296,5 +309,28 @@ mod tests {
         let groups: Vec<_> = code.split('-').collect();
         assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [4; 4], "{code}");
         assert!(groups.concat().chars().all(|c| c.is_ascii_alphanumeric() && !"01LO".contains(c)), "{code}");
+    }
+
+    #[test]
+    fn the_public_part_is_read_from_complete_keys_only() {
+        let secret = "_".repeat(43);
+        assert_eq!(
+            public_part("atk_", &format!("atk_k3x9w7ab_{secret}")),
+            Some("k3x9w7ab"),
+            "base64url has underscores"
+        );
+        for foreign in [
+            String::new(),
+            "atk_".to_owned(),
+            "atk_k3x9w7ab".to_owned(),
+            format!("k3x9w7ab_{secret}"),
+            format!("ATK_k3x9w7ab_{secret}"),
+            format!("atk_k3x9w7a_{secret}"),
+            format!("atk_k3x9w7abc_{secret}"),
+            format!("atk_k3x9w7ab_{secret}x"),
+            format!("atk_k3x9w7ab_{}", &secret[1..]),
+        ] {
+            assert_eq!(public_part("atk_", &foreign), None, "{foreign:?}");
+        }
     }
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, Permissions, Scope};
-use attestry_domain::hash::sha256;
 use attestry_domain::id::{ApiKeyId, MemberId};
 use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
 use attestry_domain::page::{After, Page};
@@ -15,6 +14,7 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
+use crate::core::keys::Token;
 
 /// The prefix of every key's text.
 pub const PREFIX: &str = "atk_";
@@ -41,10 +41,16 @@ pub fn available(scope: &Scope) -> Permissions {
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewApiKey) -> Result<MadeKey, Error> {
     let member = scope.member().ok_or_else(|| Error::internal("only a member makes a key"))?;
     may_make(ctx, scope, member, &new.scopes).await?;
-    if new.expires_at.is_some_and(|at| at <= ctx.now()) {
-        return Err(Error::field("expiresAt", "must lie in the future"));
-    }
+    must_be_future(new.expires_at, ctx.now())?;
     ctx.change(scope, async move |c| make(c, member, &new).await).await
+}
+
+/// Checks that a credential does not expire at once.
+pub(crate) fn must_be_future(expires_at: Option<Time>, now: Time) -> Result<(), Error> {
+    match expires_at {
+        Some(at) if at <= now => Err(Error::field("expiresAt", "must lie in the future")),
+        _ => Ok(()),
+    }
 }
 
 /// Checks that the key has no permissions that the caller lacks.
@@ -75,8 +81,7 @@ fn exceeds(missing: Permission) -> Error {
 
 /// Creates the key in the caller's transaction.
 pub(crate) async fn make(c: &Change<'_>, member: MemberId, new: &NewApiKey) -> Result<MadeKey, Error> {
-    let prefix = c.ctx.keys.key_prefix();
-    let text = format!("{PREFIX}{prefix}_{}", c.ctx.keys.token().text);
+    let (prefix, Token { text, hash }) = c.ctx.keys.bearer(PREFIX);
     let key = ApiKey {
         id: c.next_id(),
         organization_id: c.organization(),
@@ -89,7 +94,7 @@ pub(crate) async fn make(c: &Change<'_>, member: MemberId, new: &NewApiKey) -> R
         last_used_at: None,
         revoked_at: None,
     };
-    api_keys::insert(c.t, c.scope, &key, &sha256(text.as_bytes())).await?;
+    api_keys::insert(c.t, c.scope, &key, &hash).await?;
     c.record("api_key.created", "api_key", key.id, &key)?;
     Ok(MadeKey { key, text })
 }
@@ -123,13 +128,10 @@ pub async fn rotate(
     overlap: Duration,
     expires_at: Option<Time>,
 ) -> Result<MadeKey, Error> {
-    if expires_at.is_some_and(|at| at <= ctx.now()) {
-        return Err(Error::field("expiresAt", "must lie in the future"));
-    }
-    let scope_of_caller = scope.clone();
+    must_be_future(expires_at, ctx.now())?;
     ctx.change(scope, async move |c| {
         let old = api_keys::lock(c.t, c.scope, key).await?.ok_or(Error::NotFound("API key"))?;
-        if scope_of_caller.member() != Some(old.member_id) {
+        if c.scope.member() != Some(old.member_id) {
             return Err(Error::Forbidden {
                 code: "not_the_author",
                 message: "A key acts as its member, and only they can rotate it. Revoke it instead."

@@ -1,4 +1,4 @@
-//! How a person of a verified domain becomes a member: by single sign-on, or by the directory.
+//! Admission of people with addresses of verified domains, by single sign-on or by the directory.
 
 use attestry_domain::access::Roles;
 use attestry_domain::identity::members::{Member, NewMember, Person};
@@ -12,7 +12,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::identity::{invitations, members as people, second_factors};
 
-/// What is known of an address.
+/// The account and the member of an address.
 #[derive(Debug, Default)]
 pub(crate) struct Joining {
     /// The account with the address, here or elsewhere.

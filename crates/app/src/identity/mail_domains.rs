@@ -160,7 +160,7 @@ pub async fn delete(
 #[derive(Clone, Debug)]
 enum Found {
     Record,
-    /// What was found instead of the record.
+    /// The value of another record, or none.
     Other(String),
     ByOperator,
 }

@@ -55,6 +55,14 @@ pub(crate) fn may_grant(scope: &Scope, role: &Roles) -> Result<(), Error> {
     }
 }
 
+/// Checks a role that an identity provider may give: none beyond the caller's own, and never `owner`.
+pub(crate) fn may_map(scope: &Scope, field: &str, role: &Roles) -> Result<(), Error> {
+    if role.is_owner() {
+        return Err(Error::field(field, "must not be owner: groups of an identity provider make no owners"));
+    }
+    may_grant(scope, role)
+}
+
 /// A member after a change, and the invitation that was sent, if any.
 #[derive(Clone, Debug)]
 pub struct Changed {

@@ -61,7 +61,7 @@ async fn take<R: Stored>(c: &Change<'_>, kind: ReleasedKind, member: MemberId) -
     Ok(())
 }
 
-/// Assigns a record to a member, unless somebody has it to whom it was not handed over. Returns true if it did.
+/// Assigns a released record to a member. A record that was reassigned since stays as it is. Returns true if it moved.
 async fn give(c: &Change<'_>, release: &Release, to: MemberId) -> Result<bool, Error> {
     macro_rules! give {
         ($($register:ident $see:ident $change:ident;)*) => {
@@ -86,7 +86,7 @@ async fn give_one<R: Stored>(c: &Change<'_>, release: &Release, to: MemberId) ->
     Ok(true)
 }
 
-/// Gives a member who comes back what nobody else has taken since, and returns how many records that are.
+/// Assigns the released records of a reactivated member to them again, and returns the number.
 pub(crate) async fn restore(c: &Change<'_>, member: MemberId) -> Result<usize, Error> {
     let mut restored = 0;
     for release in releases::lock_of(c.t, c.scope, member).await? {
@@ -173,7 +173,7 @@ fn permission(kind: ReleasedKind) -> Permission {
     registers!(permission)
 }
 
-/// Hands what a member had over to another one; all of it, or records of some kinds. Returns how many records moved.
+/// Hands the released records of a member over to another one; all, or those of some kinds. Returns the number.
 #[boxed]
 pub async fn hand_over(
     ctx: &Ctx,

@@ -38,7 +38,7 @@ pub struct MailDomain {
     pub state: MailDomainState,
     /// The connection with which people of the domain sign in.
     pub connection_id: Option<SsoConnectionId>,
-    /// What was found at the last look-up instead of the record.
+    /// The value that the last look-up found in place of the record.
     #[serde(skip)]
     pub reason: Option<String>,
     pub verified_at: Option<Time>,

@@ -273,7 +273,7 @@ impl Register for Risk {
             is_changed,
             now,
         );
-        // What was accepted is no longer what is there.
+        // The acceptance was of the former text.
         if before.is_some_and(|before| before.accepted_terms() != self.accepted_terms()) {
             self.end_acceptance();
         }

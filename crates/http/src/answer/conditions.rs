@@ -22,7 +22,8 @@ pub struct Conditions {
 
 const ANY: &str = "*";
 
-fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
+/// Returns the ETags of a header; `None` without it.
+pub fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
     let mut found = None;
     for value in headers.get_all(name) {
         let tags = value.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().to_owned());

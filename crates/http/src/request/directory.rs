@@ -1,11 +1,11 @@
-//! What an identity provider sends by SCIM: its token, its bodies, and the parameters of its lists.
+//! Requests of identity providers: the token of a directory, SCIM bodies, and the parameters of lists.
 
 use attestry_app::identity::directory::{self, Query};
 use attestry_domain::access::Scope;
 use attestry_domain::identity::directory::{Projection, Resource, Type};
 use axum::extract::{FromRequest, FromRequestParts, Request};
+use http::header;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, header};
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -58,7 +58,7 @@ impl Argument for Directory {
     }
 }
 
-/// A JSON object. Unlike other bodies it may have properties that nobody knows: identity providers send many.
+/// A JSON object. Unlike in other bodies, unknown properties are allowed.
 #[derive(Debug)]
 pub struct ScimBody(pub Resource);
 
@@ -114,14 +114,4 @@ pub fn query(of: &Type, raw: Option<&str>) -> Result<Query, Problem> {
     }
     query.projection = Projection::of(of, &attributes, &excluded);
     Ok(query)
-}
-
-/// Returns the ETags of a header; `None` without it.
-pub fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Vec<String>> {
-    let mut found = None;
-    for value in headers.get_all(name) {
-        let tags = value.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().to_owned());
-        found.get_or_insert_with(Vec::new).extend(tags);
-    }
-    found
 }

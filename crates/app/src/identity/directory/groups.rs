@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::people::Given;
 use super::{
-    BASE, Found, GROUP, MAX_SCANNED, Query, Versioned, complete, must_match, not_unique, sync_role, text,
-    too_many, wrong_value,
+    BASE, Found, GROUP, MAX_SCANNED, Query, Versioned, complete, must_match, not_unique, page_of, sync_role,
+    text, too_many, wrong_value,
 };
 use crate::boxed;
 use crate::core::change::Change;
@@ -28,16 +28,27 @@ fn version(group: &DirectoryGroup) -> String {
     format!("W/\"{}\"", group.version)
 }
 
-fn shown(ctx: &Ctx, group: &DirectoryGroup, members: &[MemberId]) -> Versioned {
+/// The attributes of a group, with its members as `member` writes them.
+fn attributes<'a>(
+    group: &DirectoryGroup,
+    members: impl Iterator<Item = &'a MemberId>,
+    member: impl Fn(&MemberId) -> Value,
+) -> Resource {
     let mut attributes = Resource::new();
     attributes.insert("displayName".to_owned(), json!(group.display_name));
     if let Some(external) = &group.external_id {
         attributes.insert("externalId".to_owned(), json!(external));
     }
+    let members: Vec<Value> = members.map(member).collect();
     if !members.is_empty() {
-        let value = |id: &MemberId| json!({"value": id, "$ref": ctx.link(&format!("{BASE}/Users/{id}"))});
-        attributes.insert("members".to_owned(), members.iter().map(value).collect());
+        attributes.insert("members".to_owned(), Value::Array(members));
     }
+    attributes
+}
+
+fn shown(ctx: &Ctx, group: &DirectoryGroup, members: &[MemberId]) -> Versioned {
+    let address = |id: &MemberId| ctx.link(&format!("{BASE}/Users/{id}"));
+    let attributes = attributes(group, members.iter(), |id| json!({"value": id, "$ref": address(id)}));
     let (version, times) = (version(group), (group.created_at, group.updated_at));
     Versioned { resource: complete(ctx, GROUPS, &group.id.to_string(), times, &version, attributes), version }
 }
@@ -68,19 +79,13 @@ pub async fn list(ctx: &Ctx, scope: &Scope, query: Query) -> Result<Found, Error
     let (own, scope) = (ctx.clone(), scope.clone());
     ctx.db
         .read(async move |t| {
-            let skipped = query.start - 1;
             let has_members = query.projection.has("members");
             let (total, page) = match &filter {
                 None => {
                     let total = directory::counts(t, &scope).await?.1;
-                    (total, directory::group_page(t, &scope, query.count, skipped).await?)
+                    (total, directory::group_page(t, &scope, query.count, query.start - 1).await?)
                 }
-                Some(filter) => {
-                    let found = matching(t, &own, &scope, filter).await?;
-                    let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
-                    let at = |number: i64| usize::try_from(number.clamp(0, total)).unwrap_or_default();
-                    (total, found[at(skipped)..at(skipped + query.count)].to_vec())
-                }
+                Some(filter) => page_of(&matching(t, &own, &scope, filter).await?, &query),
             };
             let mut items = Vec::with_capacity(page.len());
             for group in page {
@@ -118,8 +123,7 @@ async fn matching(
         };
         return among(t, ctx, scope, filter, candidates).await;
     }
-    if directory::memberships(t, scope).await?.len() > usize::try_from(MAX_SCANNED * 10).unwrap_or(usize::MAX)
-    {
+    if directory::count_memberships(t, scope).await? > MAX_SCANNED * 10 {
         return Err(too_many());
     }
     among(t, ctx, scope, filter, directory::groups(t, scope).await?).await
@@ -267,7 +271,10 @@ pub async fn update(
         let known: BTreeSet<MemberId> = directory::members(c.t, c.scope, id).await?.into_iter().collect();
         let after = match &given {
             Given::Whole(body) => GROUPS.read(body)?,
-            Given::Part(body) => patch::apply(GROUPS, &attributes(&before, &known), body)?,
+            Given::Part(body) => {
+                let before = attributes(&before, known.iter(), |id| json!({"value": id}));
+                patch::apply(GROUPS, &before, body)?
+            }
         };
         let name = text(&after, "displayName").unwrap_or_default();
         must_be_unique(c, name, Some(id)).await?;
@@ -287,19 +294,6 @@ pub async fn update(
         whole(c.t, c.ctx, c.scope, &group).await
     })
     .await
-}
-
-/// The attributes of a group that a request changes.
-fn attributes(group: &DirectoryGroup, members: &BTreeSet<MemberId>) -> Resource {
-    let mut attributes = Resource::new();
-    attributes.insert("displayName".to_owned(), json!(group.display_name));
-    if let Some(external) = &group.external_id {
-        attributes.insert("externalId".to_owned(), json!(external));
-    }
-    if !members.is_empty() {
-        attributes.insert("members".to_owned(), members.iter().map(|id| json!({"value": id})).collect());
-    }
-    attributes
 }
 
 #[boxed]

@@ -23,8 +23,9 @@ use crate::core::change::Change;
 use crate::core::context::Ctx;
 use crate::core::credentials::Touch;
 use crate::core::error::Error;
-use crate::core::keys::same;
+use crate::core::keys::{Token, public_part, same};
 use crate::core::precondition::Precondition;
+use crate::identity::api_keys::must_be_future;
 use crate::identity::exemptions::break_glass_required;
 use crate::identity::members as people_of;
 
@@ -112,15 +113,26 @@ pub(crate) fn complete(
     resource
 }
 
+/// Returns true if a list of ETags has this one. ETags of SCIM are weak, and some clients leave the `W/` out.
+pub fn has_tag(tags: &[String], version: &str) -> bool {
+    let plain = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
+    tags.iter().any(|tag| tag == "*" || plain(tag) == plain(version))
+}
+
 /// Checks an ETag that the identity provider expects.
 pub(crate) fn must_match(expected: Option<&[String]>, version: &str) -> Result<(), Error> {
-    let plain = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
     match expected {
-        Some(tags) if !tags.iter().any(|tag| tag == "*" || plain(tag) == plain(version)) => {
-            Err(Error::PreconditionFailed)
-        }
+        Some(tags) if !has_tag(tags, version) => Err(Error::PreconditionFailed),
         _ => Ok(()),
     }
+}
+
+/// Returns the page of a list that was filtered, and its total.
+pub(crate) fn page_of<T: Clone>(all: &[T], query: &Query) -> (i64, Vec<T>) {
+    let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
+    let at = |number: i64| usize::try_from(number.clamp(0, total)).unwrap_or_default();
+    let skipped = query.start - 1;
+    (total, all[at(skipped)..at(skipped + query.count)].to_vec())
 }
 
 /// The state of a directory.
@@ -157,17 +169,9 @@ pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<Overview, Error> {
         .await
 }
 
-/// Checks a role that the directory gives: none beyond the caller's own, and never `owner`.
-fn must_be_grantable(scope: &Scope, field: &str, role: &Roles) -> Result<(), Error> {
-    if role.is_owner() {
-        return Err(Error::field(field, "must not be owner: a group of the directory makes nobody an owner"));
-    }
-    people_of::may_grant(scope, role)
-}
-
 #[boxed]
 pub async fn update(ctx: &Ctx, scope: &Scope, default_role: Roles) -> Result<Overview, Error> {
-    must_be_grantable(scope, "defaultRole", &default_role)?;
+    people_of::may_map(scope, "defaultRole", &default_role)?;
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
         let before = settings(c.t, c.scope).await?;
@@ -208,9 +212,7 @@ pub async fn create_token(
     name: Name,
     expires_at: Option<Time>,
 ) -> Result<MadeToken, Error> {
-    if expires_at.is_some_and(|at| at <= ctx.now()) {
-        return Err(Error::field("expiresAt", "must lie in the future"));
-    }
+    must_be_future(expires_at, ctx.now())?;
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
         if directory::tokens(c.t, c.scope).await?.len() >= MAX_TOKENS {
@@ -237,8 +239,7 @@ pub async fn create_token(
         if directory::get(c.t, c.scope).await?.is_none() {
             directory::put(c.t, c.scope, &Directory { version: 1, ..defaults() }).await?;
         }
-        let prefix = c.ctx.keys.key_prefix();
-        let text = format!("{PREFIX}{prefix}_{}", c.ctx.keys.token().text);
+        let (prefix, Token { text, hash }) = c.ctx.keys.bearer(PREFIX);
         let token = DirectoryToken {
             id: c.next_id(),
             organization_id: c.organization(),
@@ -248,7 +249,7 @@ pub async fn create_token(
             created_at: c.now,
             last_used_at: None,
         };
-        directory::insert_token(c.t, c.scope, &token, &sha256(text.as_bytes())).await?;
+        directory::insert_token(c.t, c.scope, &token, &hash).await?;
         c.record("directory_token.created", TOKEN, token.id, &token)?;
         Ok(MadeToken { token, text })
     })
@@ -287,11 +288,7 @@ fn bad_token() -> Error {
 /// Returns the scope of a token.
 #[boxed]
 pub async fn authenticate(ctx: &Ctx, text: &str, origin: Origin) -> Result<Scope, Error> {
-    let prefix = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_'));
-    let Some((prefix, _)) = prefix.filter(|(prefix, secret)| prefix.len() == 8 && secret.len() == 43) else {
-        return Err(bad_token());
-    };
-    let (prefix, now) = (prefix.to_owned(), ctx.now());
+    let (prefix, now) = (public_part(PREFIX, text).ok_or_else(bad_token)?.to_owned(), ctx.now());
     let found = ctx.db.find(async move |t| directory::find_token(t, &prefix).await).await?;
     let (token, hash) = found.ok_or_else(bad_token)?;
     if !same(&hash, &sha256(text.as_bytes())) || token.expires_at.is_some_and(|at| at <= now) {
@@ -333,7 +330,7 @@ pub async fn set_role(
     precondition: Precondition,
 ) -> Result<(DirectoryGroup, i64), Error> {
     if let Patch::Value(role) = &role {
-        must_be_grantable(scope, "role", role)?;
+        people_of::may_map(scope, "role", role)?;
     }
     ctx.change(scope, async move |c| {
         organizations::lock(c.t, c.scope).await?;
@@ -396,7 +393,7 @@ pub(crate) async fn decides_roles(c: &Change<'_>, person: &Person) -> Result<boo
     Ok(roles_of(&directory::groups(c.t, c.scope).await?).is_some())
 }
 
-/// True while the directory has a token. Without one, what it said last binds nobody.
+/// True while the directory has a token. Without one it manages no members.
 async fn is_active(c: &Change<'_>) -> Result<bool, Error> {
     Ok(!directory::tokens(c.t, c.scope).await?.is_empty())
 }

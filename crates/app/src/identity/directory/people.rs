@@ -16,8 +16,8 @@ use attestry_storage::{Tx, invitations, mail_domains, members, organizations, pa
 use serde_json::{Value, json};
 
 use super::{
-    BASE, Found, MAX_SCANNED, Query, USER, Versioned, complete, must_match, not_unique, readable, sync_role,
-    text, too_many, wrong_value,
+    BASE, Found, MAX_SCANNED, Query, USER, Versioned, complete, must_match, not_unique, page_of, readable,
+    sync_role, text, too_many, wrong_value,
 };
 use crate::boxed;
 use crate::core::change::Change;
@@ -32,7 +32,7 @@ const MISSING: Error = Error::NotFound("user");
 fn attributes(listed: &Listed) -> Resource {
     let Listed { person, user } = listed;
     let Some(user) = user else {
-        // A member that the directory does not manage appears with what is known of them.
+        // An unmanaged member appears with the data of the account.
         let email = &person.user.email;
         let known = json!({
             "userName": email, "displayName": person.user.name, "active": person.member.is_active,
@@ -109,20 +109,16 @@ pub async fn list(ctx: &Ctx, scope: &Scope, query: Query) -> Result<Found, Error
     let sees_groups = query.projection.has("groups");
     ctx.db
         .read(async move |t| {
-            let skipped = query.start - 1;
             let Some(filter) = &filter else {
                 let total = directory::count_people(t, &scope).await?;
-                let page = directory::people(t, &scope, query.count, skipped).await?;
+                let page = directory::people(t, &scope, query.count, query.start - 1).await?;
                 return Ok(Found {
                     total,
                     start: query.start,
                     items: render(t, &own, &scope, page, sees_groups).await?,
                 });
             };
-            let candidates = candidates(t, &own, &scope, filter).await?;
-            let total = i64::try_from(candidates.len()).unwrap_or(i64::MAX);
-            let at = |number: i64| usize::try_from(number.clamp(0, total)).unwrap_or_default();
-            let page = candidates[at(skipped)..at(skipped + query.count)].to_vec();
+            let (total, page) = page_of(&candidates(t, &own, &scope, filter).await?, &query);
             Ok(Found { total, start: query.start, items: render(t, &own, &scope, page, sees_groups).await? })
         })
         .await
@@ -194,13 +190,38 @@ async fn candidates(t: &Tx<'_>, ctx: &Ctx, scope: &Scope, filter: &Filter) -> Re
     Ok(all.into_iter().filter(matches).collect())
 }
 
-/// What the attributes of a person mean here.
+/// The attributes of a person after they were checked.
 struct Wanted {
     resource: Resource,
     user_name: String,
     external_id: Option<String>,
     email: Email,
     is_active: bool,
+}
+
+impl Wanted {
+    /// Returns the person as the directory describes them from now on.
+    fn user(
+        self,
+        c: &Change<'_>,
+        id: MemberId,
+        before: Option<&DirectoryUser>,
+        is_suspended: bool,
+    ) -> DirectoryUser {
+        DirectoryUser {
+            id,
+            organization_id: c.organization(),
+            user_name: self.user_name,
+            external_id: self.external_id,
+            resource: self.resource,
+            is_active: self.is_active,
+            is_suspended,
+            deleted_at: None,
+            created_at: before.map_or(c.now, |user| user.created_at),
+            updated_at: c.now,
+            version: before.map_or(1, |user| user.version + 1),
+        }
+    }
 }
 
 /// Checks the attributes of a person. `own` is the member that they are about, if there is one.
@@ -264,7 +285,7 @@ pub async fn create(ctx: &Ctx, scope: &Scope, body: Resource) -> Result<Versione
         if is_exempt || before.as_ref().is_some_and(|user| user.deleted_at.is_none()) {
             return Err(not_unique(format!("{} is here already.", wanted.email.as_str())));
         }
-        // Whom the organization deactivated before stays out until it brings them back.
+        // A suspension by the organization outlives the deletion.
         let is_suspended = match (&before, &known.person) {
             (Some(before), _) => before.is_suspended,
             (None, Some(person)) => !person.member.is_active && !known.is_invited,
@@ -276,22 +297,10 @@ pub async fn create(ctx: &Ctx, scope: &Scope, body: Resource) -> Result<Versione
         let Some(person) = person else {
             return Err(not_unique("The account with this address is exempt from single sign-on elsewhere."));
         };
-        let user = DirectoryUser {
-            id: person.member.id,
-            organization_id: c.organization(),
-            user_name: wanted.user_name.clone(),
-            external_id: wanted.external_id.clone(),
-            resource: wanted.resource.clone(),
-            is_active: wanted.is_active,
-            is_suspended,
-            deleted_at: None,
-            created_at: before.as_ref().map_or(c.now, |user| user.created_at),
-            updated_at: c.now,
-            version: before.as_ref().map_or(1, |user| user.version + 1),
-        };
+        let user = wanted.user(c, person.member.id, before.as_ref(), is_suspended);
         directory::put_user(c.t, c.scope, &user).await?;
         c.record("directory_user.created", USER, user.id, &user)?;
-        let person = rename(c, person, &wanted.resource).await?;
+        let person = rename(c, person, &user.resource).await?;
         activate(c, &person, user.is_active && !user.is_suspended).await?;
         reread(c, user.id).await
     })
@@ -365,19 +374,7 @@ pub async fn update(
             Some(user) => user.is_suspended,
             None => !person.member.is_active,
         };
-        let user = DirectoryUser {
-            id,
-            organization_id: c.organization(),
-            user_name: wanted.user_name,
-            external_id: wanted.external_id,
-            resource: wanted.resource,
-            is_active: wanted.is_active,
-            is_suspended,
-            deleted_at: None,
-            created_at: listed.user.as_ref().map_or(c.now, |user| user.created_at),
-            updated_at: c.now,
-            version: listed.user.as_ref().map_or(1, |user| user.version + 1),
-        };
+        let user = wanted.user(c, id, listed.user.as_ref(), is_suspended);
         directory::put_user(c.t, c.scope, &user).await?;
         let action = if listed.user.is_some() { "directory_user.updated" } else { "directory_user.created" };
         c.record(action, USER, id, &user)?;
@@ -402,7 +399,7 @@ async fn adopted(c: &Change<'_>, listed: &Listed) -> Result<Person, Error> {
         .ok_or_else(|| not_unique("The account with this address is exempt from single sign-on elsewhere."))
 }
 
-/// Moves the account to a new address, if the old and the new one are of domains of the organization and nobody has it.
+/// Moves the account to a new address that is free, if both addresses are of verified domains of the organization.
 async fn readdress(c: &Change<'_>, person: Person, email: &Email) -> Result<Person, Error> {
     if person.user.email.to_lowercase() == email.key() {
         return Ok(person);
@@ -423,7 +420,7 @@ async fn readdress(c: &Change<'_>, person: Person, email: &Email) -> Result<Pers
     Ok(Person { user, ..person })
 }
 
-/// Deactivates a person, and forgets what the directory says of them.
+/// Deactivates a person, and ends the management by the directory.
 #[boxed]
 pub async fn delete(
     ctx: &Ctx,

@@ -420,7 +420,7 @@ impl Seen {
     }
 }
 
-/// What came from the provider.
+/// The verified response of the provider.
 struct Traced {
     claims: Claims,
     /// The claims, with those of the userinfo endpoint.

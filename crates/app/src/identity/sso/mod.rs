@@ -30,7 +30,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::data_key;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
-use crate::identity::members::may_grant;
+use crate::identity::members::may_map;
 use crate::identity::sign_in_policy::not_tested;
 
 /// The entity type in the journal.
@@ -201,17 +201,8 @@ async fn ask(
 
 /// Checks the roles that a connection gives: none beyond the caller's own, and never `owner`.
 fn must_be_grantable(scope: &Scope, default_role: &Roles, group_roles: &[GroupRole]) -> Result<(), Error> {
-    let refuse = |field: &str| {
-        Err(Error::field(field, "must not be owner: a group at the provider makes nobody an owner"))
-    };
-    if default_role.is_owner() {
-        return refuse("defaultRole");
-    }
-    if group_roles.iter().any(|one| one.role.is_owner()) {
-        return refuse("groupRoles");
-    }
-    may_grant(scope, default_role)?;
-    group_roles.iter().try_for_each(|one| may_grant(scope, &one.role))
+    may_map(scope, "defaultRole", default_role)?;
+    group_roles.iter().try_for_each(|one| may_map(scope, "groupRoles", &one.role))
 }
 
 async fn sealed_secret(

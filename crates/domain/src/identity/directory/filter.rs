@@ -202,7 +202,7 @@ fn compare(place: Place, comparison: Comparison, expected: &Value, resource: &Re
             _ => false,
         },
     };
-    // What is not there is not equal.
+    // An absent attribute is not equal to any value.
     (values.is_empty() && comparison == Comparison::NotEqual) || values.iter().any(holds)
 }
 

@@ -1,8 +1,10 @@
 //! The directory of an organization: the people and groups that an identity provider keeps in step by SCIM 2.0
-//! (RFC 7643 and 7644). This module has the entities and the attributes that are kept, as a table.
+//! (RFC 7643 and 7644). This module has the entities.
 
+mod attributes;
 pub mod filter;
 pub mod patch;
+mod projection;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -12,10 +14,17 @@ use crate::id::{DirectoryGroupId, DirectoryTokenId, MemberId, OrganizationId};
 use crate::row::Row;
 use crate::time::Time;
 
+pub use attributes::{
+    Attribute, COMMON, ENTERPRISE, ENTERPRISE_PARTS, GROUP, GROUPS, Kind, Type, USER, USERS,
+};
+pub use projection::Projection;
+
+pub(crate) use attributes::{is_ignored, named, read};
+
 /// The maximum number of live tokens of an organization, so that one can replace another.
 pub const MAX_TOKENS: usize = 2;
 
-/// What an organization sets for its directory.
+/// The settings of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Directory {
@@ -126,320 +135,6 @@ pub(crate) fn refuse<T>(fault: Fault, detail: impl Into<String>) -> Result<T, Re
     Err(Refusal { fault, detail: detail.into() })
 }
 
-pub const USER: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
-pub const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
-pub const GROUP: &str = "urn:ietf:params:scim:schemas:core:2.0:Group";
-
-/// The maximum length of a text, in characters.
-const MAX_TEXT: usize = 1024;
-/// The maximum number of values of an attribute, except the members of a group.
-const MAX_VALUES: usize = 100;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Compared without case.
-    Text,
-    /// Compared with case.
-    Exact,
-    Boolean,
-    DateTime,
-    /// The address of a resource of this type.
-    Reference(&'static str),
-    Complex(&'static [Attribute]),
-}
-
-/// An attribute that is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attribute {
-    pub name: &'static str,
-    pub kind: Kind,
-    pub is_multi: bool,
-    pub is_required: bool,
-    pub is_read_only: bool,
-    pub about: &'static str,
-}
-
-const fn attribute(name: &'static str, kind: Kind, about: &'static str) -> Attribute {
-    Attribute { name, kind, is_multi: false, is_required: false, is_read_only: false, about }
-}
-
-impl Attribute {
-    const fn multi(self) -> Self {
-        Self { is_multi: true, ..self }
-    }
-
-    const fn required(self) -> Self {
-        Self { is_required: true, ..self }
-    }
-
-    const fn read_only(self) -> Self {
-        Self { is_read_only: true, ..self }
-    }
-
-    /// The attributes of a complex one.
-    pub fn parts(&self) -> &'static [Attribute] {
-        match self.kind {
-            Kind::Complex(parts) => parts,
-            Kind::Text | Kind::Exact | Kind::Boolean | Kind::DateTime | Kind::Reference(_) => &[],
-        }
-    }
-}
-
-/// Attributes of every resource.
-pub const COMMON: &[Attribute] = &[
-    attribute("id", Kind::Exact, "The id of the resource here.").read_only(),
-    attribute(
-        "meta",
-        Kind::Complex(&[
-            attribute("resourceType", Kind::Exact, "The type of the resource.").read_only(),
-            attribute("created", Kind::DateTime, "When it was created.").read_only(),
-            attribute("lastModified", Kind::DateTime, "When it was last changed.").read_only(),
-            attribute("location", Kind::Exact, "Its address.").read_only(),
-            attribute("version", Kind::Exact, "Its ETag.").read_only(),
-        ]),
-        "Facts about the resource.",
-    )
-    .read_only(),
-];
-
-const EXTERNAL_ID: Attribute =
-    attribute("externalId", Kind::Exact, "The id of the resource at the identity provider.");
-
-const USER_ATTRIBUTES: &[Attribute] = &[
-    EXTERNAL_ID,
-    attribute(
-        "userName",
-        Kind::Text,
-        "The name with which the person signs in at the identity provider; unique.",
-    )
-    .required(),
-    attribute("displayName", Kind::Text, "The name that is shown."),
-    attribute(
-        "name",
-        Kind::Complex(&[
-            attribute("formatted", Kind::Text, "The whole name."),
-            attribute("givenName", Kind::Text, "The given name."),
-            attribute("familyName", Kind::Text, "The family name."),
-        ]),
-        "The parts of the name.",
-    ),
-    attribute("title", Kind::Text, "The job title."),
-    attribute("active", Kind::Boolean, "False keeps the person out, and ends their sessions and keys."),
-    attribute(
-        "emails",
-        Kind::Complex(&[
-            attribute("value", Kind::Text, "The address, of a verified domain of the organization."),
-            attribute("type", Kind::Text, "The use of the address: work, home, other."),
-            attribute("primary", Kind::Boolean, "True for the address of the account."),
-        ]),
-        "E-mail addresses. The primary one, or the one for work, is the address of the account.",
-    )
-    .multi(),
-    attribute(
-        "groups",
-        Kind::Complex(&[
-            attribute("value", Kind::Exact, "The id of the group.").read_only(),
-            attribute("display", Kind::Text, "The name of the group.").read_only(),
-            attribute("$ref", Kind::Reference("Group"), "The address of the group.").read_only(),
-            attribute("type", Kind::Text, "direct").read_only(),
-        ]),
-        "The groups of the person; changed at the groups.",
-    )
-    .multi()
-    .read_only(),
-    ENTERPRISE_ATTRIBUTE,
-];
-
-pub const ENTERPRISE_PARTS: &[Attribute] = &[
-    attribute("employeeNumber", Kind::Text, "The number of the person in the company."),
-    attribute("department", Kind::Text, "The department."),
-];
-
-const ENTERPRISE_ATTRIBUTE: Attribute =
-    attribute(ENTERPRISE, Kind::Complex(ENTERPRISE_PARTS), "The person's place in the company.");
-
-const GROUP_ATTRIBUTES: &[Attribute] = &[
-    EXTERNAL_ID,
-    attribute("displayName", Kind::Text, "The name of the group; unique.").required(),
-    attribute(
-        "members",
-        Kind::Complex(&[
-            attribute("value", Kind::Exact, "The id of the person."),
-            attribute("$ref", Kind::Reference("User"), "The address of the person."),
-        ]),
-        "The people of the group.",
-    )
-    .multi(),
-];
-
-/// Attributes of RFC 7643 that are read and not kept. Identity providers send them unasked.
-const IGNORED: &[&str] = &[
-    "schemas",
-    "addresses",
-    "phoneNumbers",
-    "preferredLanguage",
-    "locale",
-    "timezone",
-    "nickName",
-    "profileUrl",
-    "userType",
-    "ims",
-    "photos",
-    "entitlements",
-    "roles",
-    "x509Certificates",
-    "password",
-    "manager",
-    "costCenter",
-    "organization",
-    "division",
-    "middleName",
-    "honorificPrefix",
-    "honorificSuffix",
-    "display",
-    "$ref",
-    "type",
-];
-
-pub(crate) fn is_ignored(name: &str) -> bool {
-    IGNORED.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// A type of resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Type {
-    /// `User` or `Group`.
-    pub name: &'static str,
-    /// The path of its resources: `/Users`.
-    pub endpoint: &'static str,
-    pub urn: &'static str,
-    pub attributes: &'static [Attribute],
-}
-
-pub const USERS: Type = Type { name: "User", endpoint: "/Users", urn: USER, attributes: USER_ATTRIBUTES };
-pub const GROUPS: Type =
-    Type { name: "Group", endpoint: "/Groups", urn: GROUP, attributes: GROUP_ATTRIBUTES };
-
-/// Finds an attribute by its name, whose case does not matter.
-pub(crate) fn named<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
-    attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name))
-}
-
-impl Type {
-    pub(crate) fn attribute(&self, name: &str) -> Option<&'static Attribute> {
-        named(self.attributes, name).or_else(|| named(COMMON, name))
-    }
-
-    /// Returns a name without the URN of its schema, and the attribute that an extension's URN stands for. `None`: the
-    /// URN is of no schema of this type.
-    pub(crate) fn without_urn<'p>(&self, path: &'p str) -> Option<(Option<&'static Attribute>, &'p str)> {
-        let is_urn = path.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("urn:"));
-        if !is_urn {
-            return Some((None, path));
-        }
-        let rest = |urn: &str| -> Option<&'p str> {
-            let (start, rest) = path.split_at_checked(urn.len())?;
-            match start.eq_ignore_ascii_case(urn) {
-                true if rest.is_empty() => Some(rest),
-                true => rest.strip_prefix(':').or_else(|| rest.strip_prefix('.')),
-                false => None,
-            }
-        };
-        for attribute in self.attributes.iter().filter(|one| one.name.starts_with("urn:")) {
-            if let Some(rest) = rest(attribute.name) {
-                return Some((Some(attribute), rest));
-            }
-        }
-        rest(self.urn).filter(|rest| !rest.is_empty()).map(|rest| (None, rest))
-    }
-
-    /// Reads a resource: attributes that are kept, under their names. Others are left out.
-    pub fn read(&self, body: &Resource) -> Result<Resource, Refusal> {
-        let mut found = Resource::new();
-        for (name, value) in body {
-            let Some(attribute) = named(self.attributes, name).filter(|attribute| !attribute.is_read_only)
-            else {
-                continue;
-            };
-            if let Some(value) = read(attribute, value)? {
-                found.insert(attribute.name.to_owned(), value);
-            }
-        }
-        self.must_be_whole(&found)?;
-        Ok(found)
-    }
-
-    /// Checks that a resource has its required attributes.
-    pub fn must_be_whole(&self, resource: &Resource) -> Result<(), Refusal> {
-        let is_there = |attribute: &&Attribute| {
-            resource.get(attribute.name).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
-        };
-        match self.attributes.iter().filter(|attribute| attribute.is_required).find(|one| !is_there(one)) {
-            Some(missing) => refuse(Fault::Value, format!("{} is required.", missing.name)),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Reads the value of an attribute; `None` if it says that there is none.
-pub(crate) fn read(attribute: &Attribute, value: &Value) -> Result<Option<Value>, Refusal> {
-    if !attribute.is_multi {
-        return read_one(attribute, value);
-    }
-    let items = match value {
-        Value::Null => return Ok(None),
-        Value::Array(items) => items.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    if items.len() > MAX_VALUES && attribute.name != "members" {
-        return refuse(Fault::Value, format!("{} has more than {MAX_VALUES} values.", attribute.name));
-    }
-    let mut all: Vec<Value> = Vec::with_capacity(items.len());
-    for item in items {
-        all.extend(read_one(attribute, item)?);
-    }
-    let primaries = all.iter().filter(|item| item["primary"] == json!(true)).count();
-    if primaries > 1 {
-        return refuse(Fault::Value, format!("{} has more than one primary value.", attribute.name));
-    }
-    Ok((!all.is_empty()).then_some(Value::Array(all)))
-}
-
-fn read_one(attribute: &Attribute, value: &Value) -> Result<Option<Value>, Refusal> {
-    let name = attribute.name;
-    match (attribute.kind, value) {
-        (_, Value::Null) => Ok(None),
-        (Kind::Text | Kind::Exact | Kind::DateTime | Kind::Reference(_), Value::String(text)) => {
-            if text.chars().count() > MAX_TEXT || text.contains('\0') {
-                return refuse(
-                    Fault::Value,
-                    format!("{name} must be a text of at most {MAX_TEXT} characters."),
-                );
-            }
-            Ok((!text.is_empty()).then(|| value.clone()))
-        }
-        (Kind::Text | Kind::Exact | Kind::DateTime | Kind::Reference(_), _) => {
-            refuse(Fault::Value, format!("{name} must be a text."))
-        }
-        (Kind::Boolean, Value::Bool(_)) => Ok(Some(value.clone())),
-        // Some providers send the words.
-        (Kind::Boolean, Value::String(word)) if word.eq_ignore_ascii_case("true") => Ok(Some(json!(true))),
-        (Kind::Boolean, Value::String(word)) if word.eq_ignore_ascii_case("false") => Ok(Some(json!(false))),
-        (Kind::Boolean, _) => refuse(Fault::Value, format!("{name} must be true or false.")),
-        (Kind::Complex(parts), Value::Object(fields)) => {
-            let mut found = Resource::new();
-            for (part, value) in fields {
-                let Some(part) = named(parts, part).filter(|part| !part.is_read_only) else { continue };
-                if let Some(value) = read_one(part, value)? {
-                    found.insert(part.name.to_owned(), value);
-                }
-            }
-            Ok((!found.is_empty()).then_some(Value::Object(found)))
-        }
-        (Kind::Complex(_), _) => refuse(Fault::Value, format!("{name} must be an object.")),
-    }
-}
-
 /// The address of a person: the primary one, the one for work, the first one, or a user name that is one.
 pub fn address_of(resource: &Resource) -> Option<&str> {
     let emails = resource.get("emails").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -464,112 +159,14 @@ pub fn name_of(resource: &Resource) -> Option<String> {
         .or_else(|| (!parts.is_empty()).then(|| parts.join(" ")))
 }
 
-/// A selection of attributes of a response (RFC 7644, 3.9).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Projection {
-    /// Only these; all if there are none.
-    pub only: Vec<Vec<String>>,
-    pub without: Vec<Vec<String>>,
-}
-
-impl Projection {
-    /// Reads the parameters `attributes` and `excludedAttributes`. Unknown names select nothing.
-    pub fn of(of: &Type, attributes: &str, excluded: &str) -> Self {
-        let names = |list: &str| -> Vec<Vec<String>> {
-            let all = list.split(',').map(str::trim).filter(|name| !name.is_empty());
-            all.filter_map(|name| {
-                let (extension, rest) = of.without_urn(name)?;
-                let first = extension.map(|one| one.name.to_lowercase());
-                let parts = rest.split('.').filter(|part| !part.is_empty()).map(str::to_lowercase);
-                Some(first.into_iter().chain(parts).collect())
-            })
-            .collect()
-        };
-        Self { only: names(attributes), without: names(excluded) }
-    }
-
-    /// True if the response has this attribute.
-    pub fn has(&self, name: &str) -> bool {
-        let is_named =
-            |path: &Vec<String>| path.first().is_some_and(|first| first.eq_ignore_ascii_case(name));
-        let is_left_out = |path: &Vec<String>| path.len() == 1 && is_named(path);
-        (self.only.is_empty() || self.only.iter().any(is_named)) && !self.without.iter().any(is_left_out)
-    }
-
-    /// Applies the selection. `schemas` and `id` always stay, and so do required attributes unless others are named.
-    pub fn apply(&self, resource: Resource) -> Resource {
-        let always = |name: &str| name == "schemas" || name == "id";
-        let part_paths = |paths: &[Vec<String>], name: &str| -> Vec<String> {
-            let own = paths.iter().filter(|path| path.len() > 1 && path[0].eq_ignore_ascii_case(name));
-            own.map(|path| path[1].clone()).collect()
-        };
-        let mut kept = Resource::new();
-        for (name, mut value) in resource {
-            if !always(&name) && !self.has(&name) {
-                continue;
-            }
-            let is_whole = self.only.is_empty()
-                || self.only.iter().any(|path| path.len() == 1 && path[0].eq_ignore_ascii_case(&name));
-            let only = if is_whole { Vec::new() } else { part_paths(&self.only, &name) };
-            let without = part_paths(&self.without, &name);
-            if !only.is_empty() || !without.is_empty() {
-                let items = match &mut value {
-                    Value::Array(items) => items.as_mut_slice(),
-                    one => std::slice::from_mut(one),
-                };
-                for item in items.iter_mut().filter_map(Value::as_object_mut) {
-                    item.retain(|part, _| {
-                        let is = |named: &String| named.eq_ignore_ascii_case(part);
-                        (only.is_empty() || only.iter().any(is)) && !without.iter().any(is)
-                    });
-                }
-            }
-            kept.insert(name, value);
-        }
-        kept
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn object(value: Value) -> Resource {
+    pub(super) fn object(value: Value) -> Resource {
         match value {
             Value::Object(map) => map,
             other => panic!("not an object: {other}"),
-        }
-    }
-
-    #[test]
-    fn attributes_are_read_by_their_names_and_others_left_out() {
-        let read = USERS.read(&object(json!({
-            "schemas": [USER], "ID": "x", "USERNAME": "Eve", "active": "True", "password": "secret", "roles": [],
-            "name": {"givenName": "Eve", "middleName": "M"}, "emails": {"value": "eve@acme.example", "primary": true},
-            "title": null, "displayName": "", (ENTERPRISE): {"department": "IT", "manager": {"value": "x"}}
-        })));
-        let expected = json!({
-            "userName": "Eve", "active": true, "name": {"givenName": "Eve"},
-            "emails": [{"value": "eve@acme.example", "primary": true}], (ENTERPRISE): {"department": "IT"}
-        });
-        assert_eq!(Value::Object(read.expect("read")), expected);
-    }
-
-    #[test]
-    fn wrong_values_are_refused() {
-        for (body, detail) in [
-            (json!({}), "userName is required."),
-            (json!({"userName": " "}), "userName is required."),
-            (json!({"userName": 3}), "userName must be a text."),
-            (json!({"userName": "a", "active": "yes"}), "active must be true or false."),
-            (json!({"userName": "a", "name": "Eve"}), "name must be an object."),
-            (
-                json!({"userName": "a", "emails": [{"value": "a", "primary": true}, {"value": "b", "primary": true}]}),
-                "emails has more than one primary value.",
-            ),
-        ] {
-            let refusal = USERS.read(&object(body)).expect_err(detail);
-            assert_eq!((refusal.fault, refusal.detail.as_str()), (Fault::Value, detail));
         }
     }
 
@@ -587,30 +184,5 @@ mod tests {
         ] {
             assert_eq!(address_of(&object(resource)), address);
         }
-    }
-
-    #[test]
-    fn responses_have_the_named_attributes() {
-        let whole = || {
-            object(json!({
-                "schemas": [USER], "id": "1", "userName": "eve", "emails": [{"value": "a", "type": "work"}],
-                (ENTERPRISE): {"department": "IT", "employeeNumber": "7"}
-            }))
-        };
-        let with =
-            |only: &str, without: &str| Value::Object(Projection::of(&USERS, only, without).apply(whole()));
-        assert_eq!(with("", ""), Value::Object(whole()));
-        assert_eq!(with("username", ""), json!({"schemas": [USER], "id": "1", "userName": "eve"}));
-        assert_eq!(
-            with("emails.value", ""),
-            json!({"schemas": [USER], "id": "1", "emails": [{"value": "a"}]})
-        );
-        let department = format!("{ENTERPRISE}:department");
-        assert_eq!(
-            with(&department, ""),
-            json!({"schemas": [USER], "id": "1", (ENTERPRISE): {"department": "IT"}})
-        );
-        let all_but = with("", &format!("emails, {ENTERPRISE}"));
-        assert_eq!(all_but, json!({"schemas": [USER], "id": "1", "userName": "eve"}));
     }
 }

@@ -71,7 +71,7 @@ fn run(of: Type, resource: &mut Resource, operation: &Value) -> Result<(), Refus
         (None, Some(Value::Object(values))) => {
             for (path, value) in values {
                 match target(of, path)? {
-                    // What the server sets is part of a resource that was read and is sent back.
+                    // Clients send read-only attributes back with a resource that they read.
                     Some(target) if target.attribute.is_read_only => {}
                     Some(target) => change(resource, action, &target, Some(value))?,
                     None => {}
