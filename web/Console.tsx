@@ -13,6 +13,7 @@ import {
   IconSettings,
   IconShieldCheck,
   IconTimeline,
+  IconUserShield,
   IconUsers,
 } from '@tabler/icons-react';
 import { Outlet, useRouterState } from '@tanstack/react-router';
@@ -133,6 +134,11 @@ export function Console() {
   useLive();
   usePaper();
   const palette = usePalette();
+  // Pages outside the navigation.
+  const unlisted = [
+    { path: '/inbox', label: t.inbox.title, icon: IconBell },
+    ...(can('identity:read') ? [{ path: '/people/access-review', label: t.nav.accessReview, icon: IconUserShield }] : []),
+  ];
   useShortcuts({ '/': palette.open, 'Mod+z': undoLast }, { isEverywhere: true });
 
   return (
@@ -159,7 +165,7 @@ export function Console() {
       <Outlet />
       {palette.isAsked && (
         <Suspense>
-          <Palette groups={[{ items: [{ path: '/inbox', label: t.inbox.title, icon: IconBell }] }, ...groups]} />
+          <Palette groups={[{ items: unlisted }, ...groups]} />
         </Suspense>
       )}
       <KeySheet />

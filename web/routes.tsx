@@ -150,6 +150,11 @@ const pages = [
     'People',
   ),
   page(
+    '/people/access-review',
+    worded(() => import('./people/AccessReview')),
+    'AccessReview',
+  ),
+  page(
     '/trust-portal',
     worded(() => import('./trust/Portal')),
     'TrustPortal',

@@ -59,6 +59,20 @@ export function useList<P extends ListPath>(path: P, query: Words<P>, { path: na
   };
 }
 
+type Whole<Row> = { data: Row[] | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
+
+/** A list whose rows come all at once, as lists of the console have it. */
+export const loaded = <Row>({ data, error, isPending, refetch }: Whole<Row>) => ({
+  rows: data ?? [],
+  total: data?.length,
+  error,
+  isPending,
+  isLoadingRows: isPending,
+  more: () => undefined,
+  loadAll: async () => undefined,
+  refetch,
+});
+
 /** The number of rows that match, without the rows. */
 export function useTotal<P extends ListPath>(path: P, query: Words<P>, enabled = true) {
   const { data } = useQuery({
@@ -76,12 +90,16 @@ export async function search<P extends ListPath>(path: P, q: string, limit: numb
 }
 
 /** All rows of a list by their id. */
-export async function fetchAll<P extends ListPath>(path: P, query: Words<P>): Promise<Map<string, RowOf<P>>> {
+export async function fetchAll<P extends ListPath>(
+  path: P,
+  query: Words<P>,
+  idOf = (row: RowOf<P>) => (row as { id: string }).id,
+): Promise<Map<string, RowOf<P>>> {
   const all = new Map<string, RowOf<P>>();
   let cursor: string | undefined;
   do {
     const page: Page<RowOf<P>> = await fetchPage(path, { ...query, limit: 1000, cursor });
-    for (const row of page.data) all.set((row as { id: string }).id, row);
+    for (const row of page.data) all.set(idOf(row), row);
     cursor = page.nextCursor ?? undefined;
   } while (cursor);
   return all;

@@ -3,21 +3,23 @@ import { orgFetch } from './demands';
 import { organization } from './organization';
 import { refetch } from './query';
 
+const ACCESS_REVIEW = '/v1/organization/access-review';
+
 /** What was fetched from these paths changes with such an entity. */
 export const paths: Record<string, string[]> = {
   organization: ['/v1/organization', 'session'],
-  member: ['/v1/people', '/v1/organization/sign-in-policy', 'session'],
-  user: ['/v1/people', 'session'],
+  member: ['/v1/people', '/v1/organization/sign-in-policy', ACCESS_REVIEW, 'session'],
+  user: ['/v1/people', ACCESS_REVIEW, 'session'],
   session: ['/v1/auth'],
-  second_factor: ['/v1/auth', '/v1/people'],
+  second_factor: ['/v1/auth', '/v1/people', ACCESS_REVIEW],
   sign_in_policy: ['/v1/organization/sign-in-policy', '/v1/auth/security', 'session'],
   mail_domain: ['/v1/organization/domains'],
-  sso_connection: ['/v1/organization/sso-connections'],
+  sso_connection: ['/v1/organization/sso-connections', ACCESS_REVIEW],
   directory: ['/v1/organization/directory'],
   directory_token: ['/v1/organization/directory'],
-  directory_user: ['/v1/organization/directory', '/v1/people'],
+  directory_user: ['/v1/organization/directory', '/v1/people', ACCESS_REVIEW],
   directory_group: ['/v1/organization/directory'],
-  sso_identity: ['/v1/people', '/v1/auth'],
+  sso_identity: ['/v1/people', '/v1/auth', ACCESS_REVIEW],
   'user-notifications': ['/v1/auth'],
   api_key: ['/v1/organization'],
   secret: ['/v1/organization'],

@@ -12,4 +12,10 @@ export const roleWords = (role: string) =>
   rolesOf(role)
     .map((word) => t.roles[word] ?? word)
     .join(', ');
+/** The roles to choose from: the built-in ones, and the words of one's own that somebody has. */
+export const roleChoices = (members: { role: string }[]) =>
+  [...new Set([...ROLES, ...members.flatMap(({ role }) => rolesOf(role))])].map((role) => ({
+    value: role,
+    label: t.roles[role] ?? role,
+  }));
 export const isOwner = ({ role }: { role: string }) => rolesOf(role).includes('owner');

@@ -1,5 +1,6 @@
 import { Button, Menu, Modal, SegmentedControl } from '@mantine/core';
-import { IconMailPlus, IconUserOff } from '@tabler/icons-react';
+import { IconMailPlus, IconUserOff, IconUserShield } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useList, useTotal } from '../api/lists';
 import { type Member as Row, usePeople } from '../api/people';
@@ -16,7 +17,7 @@ import { ListPage } from '../parts/list/ListPage';
 import type { Column, PhoneLine } from '../parts/list/Table';
 import { PageHeader } from '../parts/PageHeader';
 import { Avatar } from '../parts/Person';
-import { ROLES, rolesOf, roleWords } from '../parts/roles';
+import { roleChoices, roleWords } from '../parts/roles';
 import { SearchInput } from '../parts/SearchInput';
 import { Specimen } from '../parts/Specimen';
 import { StatusPill } from '../parts/StatusPill';
@@ -26,7 +27,7 @@ import { t } from '../texts';
 import { Deactivation } from './Deactivation';
 import { Invite } from './Invite';
 import { Entry, Member } from './Member';
-import { deactivate, isWithoutFactor, queryOf, stateOf, states, update } from './members';
+import { deactivate, isWithoutFactor, queryOf, stateOf, states, update, values } from './members';
 import css from './people.module.css';
 import { Roles } from './Roles';
 
@@ -76,11 +77,23 @@ function Everybody() {
         ...(inactive ? [<span key="inactive">{t.people.inactive(inactive)}</span>] : []),
       ]}
       actions={
-        mayInvite && (
-          <Button data-primary leftSection={<IconMailPlus size={16} stroke={1.6} />} onClick={openInvite}>
-            {t.people.invite}
-          </Button>
-        )
+        <>
+          {can('identity:read') && (
+            <Button
+              component={Link}
+              to="/people/access-review"
+              variant="default"
+              leftSection={<IconUserShield size={16} stroke={1.6} />}
+            >
+              {t.nav.accessReview}
+            </Button>
+          )}
+          {mayInvite && (
+            <Button data-primary leftSection={<IconMailPlus size={16} stroke={1.6} />} onClick={openInvite}>
+              {t.people.invite}
+            </Button>
+          )}
+        </>
       }
       list={list}
       all={view.isActive === 'false' ? inactive : active}
@@ -119,19 +132,10 @@ function Everybody() {
   );
 }
 
-const values = (of: Record<string, string>) => Object.entries(of).map(([value, label]) => ({ value, label }));
-
 function filters(people: Row[]): FilterField[] {
   const { fields } = t.people;
-  // Roles may be words of one's own.
-  const roles = [...new Set([...ROLES, ...people.flatMap(({ role }) => rolesOf(role))])];
   return [
-    {
-      key: 'role',
-      isMany: true,
-      label: fields.role,
-      values: roles.map((role) => ({ value: role, label: t.roles[role] ?? role })),
-    },
+    { key: 'role', isMany: true, label: fields.role, values: roleChoices(people) },
     { key: 'department', isMany: true, label: fields.department, values: values(t.departments) },
     { key: 'hasSecondFactor', label: fields.hasSecondFactor, values: values(t.people.factor) },
   ];

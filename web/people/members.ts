@@ -38,6 +38,9 @@ export function states(): Record<State, Status> {
 /** Says nothing of those who cannot sign in. */
 export const isWithoutFactor = ({ isActive, hasSecondFactor }: Member) => isActive && !hasSecondFactor;
 
+/** The choices of a filter, by their words. */
+export const values = (of: Record<string, string>) => Object.entries(of).map(([value, label]) => ({ value, label }));
+
 export const update = (id: string, body: Schemas['UpdateMember']) =>
   api.PATCH('/v1/people/{id}', { params: { path: { id } }, body });
 export const deactivate = (id: string) => api.DELETE('/v1/people/{id}', { params: { path: { id } } });

@@ -24,18 +24,6 @@ export function useTasks(view: Search, options: { enabled?: boolean } = {}) {
   return $api.useQuery('get', '/v1/tasks', { params: { query } }, { placeholderData: keepPreviousData, ...options });
 }
 
-/** The same as a list of the console has it: tasks come all at once. */
-export const loaded = ({ data, error, isPending, refetch }: ReturnType<typeof useTasks>) => ({
-  rows: data ?? [],
-  total: data?.length,
-  error,
-  isPending,
-  isLoadingRows: isPending,
-  more: () => undefined,
-  loadAll: async () => undefined,
-  refetch,
-});
-
 export const failed = (problem: unknown) => toast(words(problem), { bad: true });
 
 /** A status set where it stands, with a way back. */

@@ -10,6 +10,7 @@ const pages = [
   '/tasks',
   '/tasks?view=board',
   '/people',
+  '/people/access-review',
   '/plan',
   '/plan/set-up',
   '/policies',

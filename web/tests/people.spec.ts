@@ -114,6 +114,7 @@ test.describe('an auditor', () => {
     '/controls',
     '/applicability',
     '/people',
+    '/people/access-review',
     '/trust-portal',
     '/audit',
     '/settings',
@@ -184,6 +185,7 @@ test.describe('an employee', () => {
       '/audit',
       '/trust-portal',
       '/applicability',
+      '/people/access-review',
       '/settings/keys',
       '/settings/security',
     ]) {

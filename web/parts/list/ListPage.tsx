@@ -36,6 +36,8 @@ export type Drawer = { id: string; onClose: () => void; onStep: (by: 1 | -1) => 
 
 type Props<Row> = {
   title: string;
+  /** Where the list lives, above the title. */
+  crumb?: ReactNode;
   /** Two to four facts; empty until they are known. */
   facts?: ReactNode[];
   actions?: ReactNode;
@@ -168,7 +170,7 @@ export function ListPage<Row extends { id: string }>(p: Props<Row>) {
               }
             />
           )}
-          {!p.isPart && <PageHeader title={p.title} facts={p.facts} actions={p.actions} />}
+          {!p.isPart && <PageHeader title={p.title} crumb={p.crumb} facts={p.facts} actions={p.actions} />}
           {p.above}
           {!isEmpty && !p.isHeld && (fields.length > 0 || chips.length > 0 || p.tools || p.views) && (
             <FilterBar

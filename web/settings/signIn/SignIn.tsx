@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useMe } from '../../api/session';
 import { StatusPill } from '../../parts/StatusPill';
@@ -21,7 +22,15 @@ export function SignIn() {
   const isWhole = directory.data !== undefined || directory.error !== undefined;
   return (
     <>
-      <Section title={t.settings.sections.security} lead={t.signIn.policy.lead}>
+      <Section
+        title={t.settings.sections.security}
+        lead={t.signIn.policy.lead}
+        actions={
+          <Button component={Link} to="/people/access-review" variant="default">
+            {t.nav.accessReview}
+          </Button>
+        }
+      >
         <Fetched of={all}>{({ policy }) => <Summary of={policy.data} />}</Fetched>
       </Section>
       {data && isWhole && (

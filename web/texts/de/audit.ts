@@ -184,6 +184,7 @@ export const audit: Texts['audit'] = {
     export: 'Export',
     operation: 'Anfrage',
     audit_log: 'Audit-Protokoll',
+    access_review: 'Zugriffsüberprüfung',
     access: 'Zugang',
   },
   actions: {

@@ -131,6 +131,22 @@ export const people: Texts['people'] = {
     'member.role_synced': 'hat die Rollen aus den Gruppen übernommen',
     'member.signed_out': 'hat die Person abgemeldet',
   },
+  review: {
+    people: (count) => `${n(count, 'Person hat', 'Personen haben')} Zugang`,
+    findings: {
+      noFactor: (count) => `${count.toLocaleString('de')} ohne zweiten Faktor`,
+      dormant: (count) => `${count.toLocaleString('de')} seit 90 Tagen nicht angemeldet`,
+      keys: (count) => `${count.toLocaleString('de')} mit API-Schlüsseln`,
+    },
+    columns: { person: 'Person', methods: 'Anmeldung mit', apiKeys: 'API-Schlüssel' },
+    methods: { password: 'Passwort', passkey: 'Passkey', sso: 'Single Sign-on' },
+    noMethod: 'Noch keine',
+    keys: (count) => n(count, 'API-Schlüssel', 'API-Schlüssel'),
+    lastLogins: { dormant: 'Nie oder vor über 90 Tagen', recent: 'In den letzten 90 Tagen' },
+    hasKeys: { true: 'Mindestens einer', false: 'Keiner' },
+    mark: 'Kennzeichen',
+    marks: { exempt: 'Vom Single Sign-on ausgenommen', managed: 'Vom Verzeichnis verwaltet' },
+  },
   bulk: {
     roles: 'Rollen ändern',
     department: 'Abteilung',

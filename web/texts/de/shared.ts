@@ -34,6 +34,7 @@ export const shared: Shared = {
     risks: 'Risiken',
     vendors: 'Lieferanten',
     people: 'Personen',
+    accessReview: 'Zugriffsüberprüfung',
     program: 'Programm',
     plan: 'Plan',
     policies: 'Richtlinien',

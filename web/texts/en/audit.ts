@@ -179,6 +179,7 @@ export const audit = {
     export: 'Export',
     operation: 'Request',
     audit_log: 'Audit log',
+    access_review: 'Access review',
     access: 'Access',
   } as Record<string, string>,
   /** Where the verb alone would say too little. */

@@ -127,6 +127,22 @@ export const people = {
     'member.role_synced': 'set their roles from groups',
     'member.signed_out': 'signed them out',
   } as Record<string, string>,
+  review: {
+    people: (count: number) => `${n(count, 'person', 'people')} can get in`,
+    findings: {
+      noFactor: (count: number) => `${count.toLocaleString('en')} without a second factor`,
+      dormant: (count: number) => `${count.toLocaleString('en')} not signed in for 90 days`,
+      keys: (count: number) => `${count.toLocaleString('en')} with API keys`,
+    },
+    columns: { person: 'Person', methods: 'Signs in with', apiKeys: 'API keys' },
+    methods: { password: 'Password', passkey: 'Passkey', sso: 'Single sign-on' } as Record<string, string>,
+    noMethod: 'None yet',
+    keys: (count: number) => n(count, 'API key', 'API keys'),
+    lastLogins: { dormant: 'Never, or over 90 days ago', recent: 'In the last 90 days' },
+    hasKeys: { true: 'At least one', false: 'None' },
+    mark: 'Mark',
+    marks: { exempt: 'Exempt from single sign-on', managed: 'Managed by the directory' },
+  },
   bulk: {
     roles: 'Set roles',
     department: 'Department',

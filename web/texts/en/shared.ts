@@ -11,6 +11,7 @@ export const shared = {
     risks: 'Risks',
     vendors: 'Vendors',
     people: 'People',
+    accessReview: 'Access review',
     program: 'Program',
     plan: 'Plan',
     policies: 'Policies',
