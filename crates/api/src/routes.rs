@@ -25,7 +25,8 @@ use crate::automations::{checks, hosts, runs, secrets, versions};
 use crate::frameworks::controls;
 use crate::identity::{
     access_review, api_keys, auth, chat_channels, directory, inbox, mail_domains, members, organization,
-    passkeys, releases, scim, second_factors, sessions, setup, sign_in_policy, sso, sso_connections,
+    passkeys, releases, scim, second_factors, service_accounts, sessions, setup, sign_in_policy, sso,
+    sso_connections,
 };
 use crate::policies::{chat, comparisons, prints, signing, templates, versions as policy_versions};
 use crate::registers::{attachments, comments, risk_criteria, views};
@@ -76,6 +77,7 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(api_keys::list_api_keys, api_keys::create_api_key))
         .routes(operations!(api_keys::list_available_scopes))
         .routes(operations!(api_keys::rotate_api_key))
+        .with(of_service_accounts)
         .routes(operations!(access_review::review_access))
         .routes(operations!(access_review::export_access_review))
         .routes(operations!(api_keys::revoke_api_key))
@@ -131,6 +133,25 @@ pub(crate) fn all(listed: Listed) -> Listed {
         .routes(operations!(audit_logs::export_audit_logs))
         .routes(operations!(audit_logs::get_audit_head))
         .routes(operations!(events::follow_events))
+}
+
+/// Adds the routes of service accounts.
+fn of_service_accounts(listed: Listed) -> Listed {
+    listed
+        .routes(operations!(
+            service_accounts::list_service_accounts,
+            service_accounts::create_service_account
+        ))
+        .routes(operations!(
+            service_accounts::get_service_account,
+            service_accounts::update_service_account,
+            service_accounts::delete_service_account
+        ))
+        .routes(operations!(
+            service_accounts::list_service_account_keys,
+            service_accounts::create_service_account_key
+        ))
+        .routes(operations!(service_accounts::revoke_service_account_key))
 }
 
 /// Adds the routes of single sign-on.
@@ -311,11 +332,14 @@ pub fn router(api: Api) -> Router {
     let small = SizeAbove::new(1024).and(DefaultPredicate::new()).and(not_as_stored);
     let (operations, facts) = all(Listed::served()).into_router();
     let outer = layers::Outer { api: api.clone(), facts: Arc::new(facts) };
+    let guides = docs::GUIDES.iter().enumerate().fold(Router::new(), |router, (number, (_, page, ..))| {
+        router.route(&format!("/docs/{page}"), get(move || docs::guide(number)))
+    });
     let router = operations
+        .merge(guides)
         .route("/docs", get(docs::root))
         .route("/docs/", get(docs::browser))
         .route("/docs/errors", get(docs::errors))
-        .route("/docs/guide", get(docs::guide))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))

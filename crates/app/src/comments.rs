@@ -49,7 +49,7 @@ async fn tell_mentioned(
     if mentions.is_empty() {
         return Ok(());
     }
-    let author = members::get(c.t, c.scope, comment.author_id).await?.ok_or(MISSING)?.user.name;
+    let author = members::get_any(c.t, c.scope, comment.author_id).await?.ok_or(MISSING)?.user.name;
     for member in mentions {
         let person = members::get(c.t, c.scope, *member).await?.filter(|person| person.member.is_active);
         let name = person.as_ref().map(|person| person.user.name.clone());

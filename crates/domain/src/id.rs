@@ -209,6 +209,7 @@ kinds! {
     User UserId "usr" "user"
     Member MemberId "mem" "member"
     ApiKey ApiKeyId "apk" "API key"
+    ServiceAccount ServiceAccountId "sva" "service account"
     Session SessionId "ses" "session"
     Passkey PasskeyId "psk" "passkey"
     Invitation InvitationId "inv" "invitation"

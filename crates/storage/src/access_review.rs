@@ -11,10 +11,10 @@ use crate::sql::{by_id, id, page_params, read_page, time};
 use crate::table::{read, select};
 
 statements! {
-    COUNT = "SELECT COUNT(*) FROM members WHERE org_id = $1 AND is_active = TRUE";
+    COUNT = "SELECT COUNT(*) FROM members WHERE org_id = $1 AND is_active = TRUE AND is_service = FALSE";
     ;
     pages
-    LIST = (select::<Reviewed>("members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND $2 > 0"), "m.id", None);
+    LIST = (select::<Reviewed>("members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_service = FALSE AND $2 > 0"), "m.id", None);
 }
 
 /// An active member, with everything that lets them in.

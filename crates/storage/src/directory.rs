@@ -18,7 +18,7 @@ macro_rules! visible {
     ($($rest:tt)*) => {
         concat!(
             "members m JOIN users u ON u.id = m.user_id LEFT JOIN directory_users d ON d.id = m.id",
-            " WHERE m.org_id = $1 AND m.is_exempt = FALSE AND (d.deleted_at IS NULL AND d.id IS NOT NULL",
+            " WHERE m.org_id = $1 AND m.is_exempt = FALSE AND m.is_service = FALSE AND (d.deleted_at IS NULL AND d.id IS NOT NULL",
             " OR d.id IS NULL AND EXISTS (SELECT 1 FROM mail_domains v WHERE v.org_id = $1",
             " AND v.state IN ('verified', 'failing')",
             " AND SUBSTR(LOWER(u.email), LENGTH(u.email) - LENGTH(v.name)) = '@' || v.name))",

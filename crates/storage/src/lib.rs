@@ -43,6 +43,7 @@ pub mod runs;
 pub mod schema;
 pub mod second_factors;
 pub mod secrets;
+pub mod service_accounts;
 pub mod session_grants;
 pub mod sessions;
 pub mod sign_in_policies;
@@ -56,6 +57,7 @@ pub mod trust_access;
 pub mod users;
 mod vendors;
 pub mod views;
+pub mod ways_in;
 
 pub use attestry_db::{Db, Error, Tx};
 /// The paths that `#[derive(Row)]` names.
@@ -104,6 +106,7 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("second_factors", second_factors::statements()),
         ("secrets", secrets::statements()),
         ("session_grants", session_grants::statements()),
+        ("service_accounts", service_accounts::statements()),
         ("sessions", sessions::statements()),
         ("sign_in_policies", sign_in_policies::statements()),
         ("sign_ins", sign_ins::statements()),
@@ -117,5 +120,6 @@ pub fn statements() -> Vec<(&'static str, Vec<&'static str>)> {
         ("users", users::statements()),
         ("vendors", attestry_domain::registers::vendors::Vendor::sql().texts()),
         ("views", views::statements()),
+        ("ways_in", ways_in::statements()),
     ]
 }

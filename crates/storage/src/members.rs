@@ -24,7 +24,7 @@ macro_rules! people {
 macro_rules! narrowed {
     () => {
         concat!(
-            " WHERE m.org_id = $1 AND (CAST($2 AS BOOLEAN) IS NULL OR m.is_active = $2)",
+            " WHERE m.org_id = $1 AND m.is_service = FALSE AND (CAST($2 AS BOOLEAN) IS NULL OR m.is_active = $2)",
             " AND (CAST($3 AS TEXT) IS NULL OR REPLACE($3, '\n' || m.role || '\n', '') <> $3)",
             " AND (CAST($4 AS TEXT) IS NULL OR $4 LIKE '%,' || m.department || ',%')",
             " AND (CAST($5 AS TEXT) IS NULL OR u.name_key LIKE $5 ESCAPE '\\' OR u.email_key LIKE $5 ESCAPE '\\')",
@@ -46,33 +46,32 @@ macro_rules! standing {
 }
 
 statements! {
-    ACTIVE = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE";
+    ACTIVE = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE AND is_service = FALSE";
     NAMES = "SELECT m.id, u.name FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1";
-    DIRECTORY = "SELECT m.id, u.name, u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE ORDER BY m.id";
-    ROLES = "SELECT DISTINCT role FROM members WHERE org_id = $1";
+    DIRECTORY = "SELECT m.id, u.name, u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_service = FALSE ORDER BY m.id";
+    ROLES = "SELECT DISTINCT role FROM members WHERE org_id = $1 AND is_service = FALSE";
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
-    EXEMPT_OF_USER = "SELECT m.org_id, m.id FROM members m JOIN sign_in_policies p ON p.org_id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND m.is_exempt = TRUE AND p.sso = 'required'";
-    EXEMPT_WITH_FACTOR = "SELECT m.id, m.role FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_exempt = TRUE AND u.second_factor_since IS NOT NULL";
     EXEMPT = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE AND is_exempt = TRUE ORDER BY id";
     SIGN_OUT = "UPDATE members SET signed_out_at = $3 WHERE org_id = $1 AND id = $2";
-    WITHOUT_SECOND_FACTOR = "SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL";
+    WITHOUT_SECOND_FACTOR = "SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_service = FALSE AND u.second_factor_since IS NULL";
     ;
     tables
     MEMBERS: Member = "members" {}
     ;
     built
-    GET = people!(" WHERE m.org_id = $1 AND m.id = $2");
-    LOCK = people!(" WHERE m.org_id = $1 AND m.id = $2 FOR UPDATE OF m");
-    LOCK_BY_USER = people!(" WHERE m.org_id = $1 AND m.user_id = $2 FOR UPDATE OF m");
-    PEOPLE_WITHOUT_SECOND_FACTOR = people!(" WHERE m.org_id = $1 AND m.is_active = TRUE AND u.second_factor_since IS NULL");
+    GET = people!(" WHERE m.org_id = $1 AND m.id = $2 AND m.is_service = FALSE");
+    GET_ANY = people!(" WHERE m.org_id = $1 AND m.id = $2");
+    LOCK = people!(" WHERE m.org_id = $1 AND m.id = $2 AND m.is_service = FALSE FOR UPDATE OF m");
+    LOCK_BY_USER = people!(" WHERE m.org_id = $1 AND m.user_id = $2 AND m.is_service = FALSE FOR UPDATE OF m");
+    PEOPLE_WITHOUT_SECOND_FACTOR = people!(" WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_service = FALSE AND u.second_factor_since IS NULL");
     OWNERS = people!(" WHERE m.org_id = $1 AND m.is_active = TRUE AND m.role LIKE '%owner%' ORDER BY m.id");
     STANDING = standing!(" AND m.org_id = $3");
     STANDINGS = standing!("");
     OF_USER = select::<Membership>("members m JOIN organizations o ON o.id = m.org_id WHERE m.user_id = $1 AND m.is_active = TRUE AND o.deleted_at IS NULL ORDER BY m.id");
     ;
     pages
-    WHOLE_BY_ID = (people!(" WHERE m.org_id = $1 AND m.is_active = $2"), "m.id", None);
+    WHOLE_BY_ID = (people!(" WHERE m.org_id = $1 AND m.is_active = $2 AND m.is_service = FALSE"), "m.id", None);
     BY_ID = (people!(narrowed!()), "m.id", None);
     BY_NAME = (people!(narrowed!()), "m.id", Some("u.name_key"));
     BY_EMAIL = (people!(narrowed!()), "m.id", Some("u.email_key"));
@@ -88,6 +87,11 @@ pub async fn insert(t: &Tx<'_>, scope: &Scope, member: &Member) -> Result<(), Er
 
 pub async fn get(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
     t.opt(*GET, &[id(scope.organization()), id(member)], read).await
+}
+
+/// Returns the member as which a credential acts: a person, or a service account.
+pub async fn get_any(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
+    t.opt(*GET_ANY, &[id(scope.organization()), id(member)], read).await
 }
 
 pub async fn lock(t: &Tx<'_>, scope: &Scope, member: MemberId) -> Result<Option<Person>, Error> {
@@ -138,7 +142,7 @@ pub async fn count(t: &Tx<'_>, scope: &Scope, filter: &MemberFilter) -> Result<i
     t.one(COUNT, &conditions(t, scope, filter).await?, |row| row.int(0)).await
 }
 
-/// The names of all members, active or not.
+/// The names of all members, active or not, and of service accounts.
 pub async fn names(t: &Tx<'_>, scope: &Scope) -> Result<Vec<(MemberId, String)>, Error> {
     t.all(NAMES, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?))).await
 }
@@ -197,22 +201,6 @@ pub async fn owners(t: &Tx<'_>, scope: &Scope) -> Result<Vec<Person>, Error> {
 /// The active members who are exempt from single sign-on.
 pub async fn exempt(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
     t.all(EXEMPT, &[id(scope.organization())], |row| row.parse(0)).await
-}
-
-/// The exempt owners who can sign in with both factors.
-pub async fn exempt_owners(t: &Tx<'_>, scope: &Scope) -> Result<Vec<MemberId>, Error> {
-    let all = t
-        .all(EXEMPT_WITH_FACTOR, &[id(scope.organization())], |row| Ok((row.parse(0)?, row.text(1)?)))
-        .await?;
-    let owners =
-        all.into_iter().filter(|(_, role): &(MemberId, String)| Roles::stored(role.clone()).is_owner());
-    Ok(owners.map(|(member, _)| member).collect())
-}
-
-/// The organizations that require single sign-on and exempt the user from it, with their memberships. Belongs to the
-/// user, so it takes no scope.
-pub async fn exempt_of_user(t: &Tx<'_>, user: UserId) -> Result<Vec<(OrganizationId, MemberId)>, Error> {
-    t.all(EXEMPT_OF_USER, &[id(user)], |row| Ok((row.parse(0)?, row.parse(1)?))).await
 }
 
 /// A user's membership in one organization.

@@ -14,7 +14,7 @@ use crate::sql::{Columns, id};
 use crate::table::read;
 
 statements! {
-    READERS_OF_POLICIES = "SELECT m.id FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND u.notify_policies";
+    READERS_OF_POLICIES = "SELECT m.id FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_service = FALSE AND u.notify_policies";
     ORGANIZATIONS = "SELECT id, time_zone, digest_on FROM organizations WHERE deleted_at IS NULL ORDER BY id";
     DIGEST_ON = "UPDATE organizations SET digest_on = $2 WHERE id = $1 AND (digest_on IS NULL OR digest_on < $2)";
     DUE = "SELECT assignee_id, id, number, title, due_date FROM tasks WHERE org_id = $1 AND open_due <= $2 AND assignee_id IS NOT NULL ORDER BY assignee_id, open_due, id";

@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[Migration] = migrations! {
     11 "sign_in" "0011_sign_in.sql"
     12 "sso" "0012_sso.sql"
     13 "directory" "0013_directory.sql"
+    14 "credentials" "0014_credentials.sql"
 };
 
 /// The relation of a table's rows to an organization.
@@ -64,6 +65,7 @@ pub const TABLES: &[Table] = tables! {
     "users" ToNone
     "members" ToOne
     "api_keys" ToOne
+    "service_accounts" ToOne
     "register_numbers" ToOne
     "risks" ToOne
     "vendors" ToOne

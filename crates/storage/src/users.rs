@@ -19,6 +19,7 @@ statements! {
     SET_NAME = "UPDATE users SET name = $2, name_key = $3, updated_at = $4, version = version + 1 WHERE id = $1";
     SET_EMAIL = "UPDATE users SET email = $2, email_key = $3, email_verified = TRUE, updated_at = $4, version = version + 1 WHERE id = $1";
     BECOME_ACCOUNT = "UPDATE users SET email_key = $2, invited_to = NULL, updated_at = $3, version = version + 1 WHERE id = $1";
+    PROVED = "UPDATE users SET own_factors_at = $2 WHERE id = $1";
     SIGNED_IN = "UPDATE users SET last_login = $2, version = version + 1 WHERE id = $1";
     ;
     tables
@@ -99,6 +100,11 @@ pub async fn become_account(t: &Tx<'_>, user: &User, at: Time) -> Result<(), Err
 
 pub async fn delete(t: &Tx<'_>, user: UserId) -> Result<(), Error> {
     USERS.delete(t, [id(user)]).await
+}
+
+/// Records a proof of identity by credentials of the user's own and a second factor. No journal entry: the session's is one.
+pub async fn proved(t: &Tx<'_>, user: UserId, at: Time) -> Result<(), Error> {
+    t.execute(PROVED, &[id(user), time(at)]).await.map(|_| ())
 }
 
 pub async fn signed_in(t: &Tx<'_>, user: UserId, at: Time) -> Result<(), Error> {

@@ -118,14 +118,17 @@ async fn keys_are_paged(app: &TestApp) {
 #[test]
 fn a_remembered_key_reads_and_writes_nothing() {
     attestry_tests::run(attestry_tests::Engine::Sqlite, async |app| {
-        let known =
-            attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
-        let again =
-            attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
+        let known = attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key, None)
+            .await
+            .expect("a key");
+        let again = attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key, None)
+            .await
+            .expect("a key");
         assert!(std::sync::Arc::ptr_eq(&known, &again));
         app.clock.advance(Duration::from_secs(5));
-        let later =
-            attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
+        let later = attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key, None)
+            .await
+            .expect("a key");
         assert!(!std::sync::Arc::ptr_eq(&known, &later), "after five seconds it is looked up again");
     });
 }

@@ -61,6 +61,9 @@ async fn fill(app: &TestApp) {
     app.sign_in("eve@example.com").await;
     post("/v1/organization/api-keys", json!({"name": "spare", "scopes": ["member:read"]})).await;
     post("/v1/people/invite", json!({"email": "bob@example.com", "role": "auditor"})).await;
+    let account = json!({"name": "Import", "role": "admin", "ownerId": app.home.member});
+    let account = post("/v1/organization/service-accounts", account).await;
+    post(&format!("/v1/organization/service-accounts/{account}/api-keys"), json!({"name": "A"})).await;
 
     let risk = json!({"title": "A", "description": "B", "category": "other", "likelihood": "likely"});
     let risk = post("/v1/risks", risk).await;
@@ -241,4 +244,5 @@ restores! {
     schema_11_is_restored 11
     schema_12_is_restored 12
     schema_13_is_restored 13
+    schema_14_is_restored 14
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::coverage::operations;
 
 both! {
+    links_between_guides_lead_somewhere,
     the_pages_come_from_this_server_alone,
     the_console_is_packed_and_kept_by_browsers,
 }
@@ -175,6 +176,8 @@ async fn the_pages_come_from_this_server_alone(app: &TestApp) {
         "/docs/",
         "/docs/errors",
         "/docs/guide",
+        "/docs/identity",
+        "/docs/operations",
     ] {
         let page = app.call("GET", path).send().await;
         assert_eq!(page.status.as_u16(), 200, "{path}");
@@ -193,6 +196,28 @@ async fn the_pages_come_from_this_server_alone(app: &TestApp) {
         assert_eq!(app.call("GET", asset).send().await.status.as_u16(), 200, "{asset}");
     }
     app.call("GET", "/docs/../secret").send().await.problem(404, "not_found");
+}
+
+async fn links_between_guides_lead_somewhere(app: &TestApp) {
+    let mut links = 0;
+    for path in ["/docs/guide", "/docs/identity", "/docs/operations"] {
+        let page = app.call("GET", path).send().await.text();
+        for link in page.split("href=\"").skip(1).map(|rest| rest.split('"').next().expect("an end")) {
+            let (to, part) = link.split_once('#').unwrap_or((link, ""));
+            let target = match to {
+                "" => page.clone(),
+                to if to.starts_with("data:") => continue,
+                to => {
+                    let reply = app.call("GET", to).send().await;
+                    assert_eq!(reply.status, 200, "{path}: {link}");
+                    reply.text()
+                }
+            };
+            assert!(part.is_empty() || target.contains(&format!("id=\"{part}\"")), "{path}: {link}");
+            links += usize::from(to.starts_with("/docs/") && !part.is_empty());
+        }
+    }
+    assert!(links >= 6, "{links}");
 }
 
 /// `make test` builds the console before the server.

@@ -443,22 +443,67 @@ async fn next(response: &mut reqwest::Response, parser: &mut Parser) -> Event {
     }
 }
 
+/// Two processes on one database, with a key of the owner.
+struct TwoServers {
+    database: Database,
+    here: Server,
+    there: Server,
+    client: reqwest::Client,
+    key: String,
+    _folders: [TempDir; 2],
+}
+
+impl TwoServers {
+    async fn start() -> Self {
+        let database = Database::create(Engine::Postgres).await;
+        let new = NewInstallation {
+            organization: Parse::parse("Acme").expect("a name"),
+            email: Parse::parse("ada@example.com").expect("an address"),
+            password: None,
+            name: None,
+        };
+        let ctx = database.context(SECRET).await;
+        let key = setup::by_operator(&ctx, new).await.expect("an organization").1.text;
+        let folders = [(); 2].map(|()| TempDir::new().expect("a folder"));
+        let (here, there) = (server(&database, &folders[0]), server(&database, &folders[1]));
+        Self { database, here, there, client: reqwest::Client::new(), key, _folders: folders }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_ends_soon_after_another_process_ends_its_key() {
+    let two = TwoServers::start().await;
+    let (client, here, there, own) = (&two.client, &two.here, &two.there, &two.key);
+    let body = json!({"name": "Reader", "scopes": ["*"]});
+    let call =
+        client.post(format!("{}/v1/organization/api-keys", there.url)).header("x-api-key", own).json(&body);
+    let made: Value = call.send().await.expect("an answer").json().await.expect("JSON");
+    let (key, path) = (
+        made["key"].as_str().expect("a key"),
+        format!("{}/v1/organization/api-keys/{}", there.url, id(&made)),
+    );
+    let call = client.get(format!("{}{EVENTS}", here.url)).header("x-api-key", key);
+    let mut stream = call.send().await.expect("an answer");
+    assert_eq!(stream.status(), 200);
+    let deleted = client.delete(path).header("x-api-key", own).send().await.expect("an answer");
+    assert_eq!(deleted.status(), 200);
+    // It ends before the heartbeat, which would check the key in any case.
+    let mut all = Vec::new();
+    while let Some(chunk) = stream.chunk().await.expect("it ends as it should") {
+        all.extend(chunk);
+    }
+    let all = String::from_utf8(all).expect("text");
+    assert!(!all.lines().any(|line| line.starts_with(':')), "{all}");
+    assert!(two.here.stop() && two.there.stop());
+    two.database.remove().await;
+}
+
 #[tokio::test]
 async fn what_one_process_does_is_heard_in_another() {
-    let database = Database::create(Engine::Postgres).await;
-    let ctx = database.context(SECRET).await;
-    let new = NewInstallation {
-        organization: Parse::parse("Acme").expect("a name"),
-        email: Parse::parse("ada@example.com").expect("an address"),
-        password: None,
-        name: None,
-    };
-    let key = setup::by_operator(&ctx, new).await.expect("an organization").1.text;
-    let (one, two) = (TempDir::new().expect("a folder"), TempDir::new().expect("a folder"));
-    let (here, there) = (server(&database, &one), server(&database, &two));
-    let client = reqwest::Client::new();
+    let two = TwoServers::start().await;
+    let (client, here, there, key) = (&two.client, &two.here, &two.there, &two.key);
     let open = async || {
-        let call = client.get(format!("{}{EVENTS}", here.url)).header("x-api-key", &key);
+        let call = client.get(format!("{}{EVENTS}", here.url)).header("x-api-key", key);
         let response = call.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
         response
@@ -467,7 +512,7 @@ async fn what_one_process_does_is_heard_in_another() {
     let began = Instant::now();
     for number in 0..5 {
         let risk = json!({"title": format!("Risk {number}"), "description": "x", "category": "other"});
-        let call = client.post(format!("{}/v1/risks", there.url)).header("x-api-key", &key).json(&risk);
+        let call = client.post(format!("{}/v1/risks", there.url)).header("x-api-key", key).json(&risk);
         let risk: Value = call.send().await.expect("an answer").json().await.expect("JSON");
         let event = next(&mut stream, &mut parser).await;
         assert_eq!((event.action.as_str(), &event.data["entityId"]), ("risk.created", &risk["id"]));
@@ -490,10 +535,9 @@ async fn what_one_process_does_is_heard_in_another() {
     // A stream does not delay the shutdown of the server.
     let mut stream = open().await;
     let began = Instant::now();
-    assert!(here.stop());
+    assert!(two.here.stop());
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     while stream.chunk().await.expect("it ends as it should").is_some() {}
-    assert!(there.stop());
-    drop(ctx);
-    database.remove().await;
+    assert!(two.there.stop());
+    two.database.remove().await;
 }

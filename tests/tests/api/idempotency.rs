@@ -201,7 +201,7 @@ async fn whoever_lost_a_claim_changes_nothing(app: &TestApp) {
     app.clock.advance(idempotency::CLAIM_TIMEOUT + Duration::from_secs(1));
     let second = begin().await;
     let principal =
-        attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key).await.expect("a key");
+        attestry_app::identity::principals::by_api_key(&app.ctx, &app.home.key, None).await.expect("a key");
     let create = async |claim: &Arc<Claim>| {
         let origin = Origin { claim: Some(Arc::clone(claim)), ..Origin::command("r") };
         let actor = Actor { principal: Arc::clone(&principal.principal), origin };

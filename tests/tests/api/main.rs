@@ -37,6 +37,7 @@ mod risk_criteria;
 mod risks;
 mod roles;
 mod second_factors;
+mod service_accounts;
 mod setup;
 mod sign_in_policy;
 mod soa;

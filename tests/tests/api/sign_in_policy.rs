@@ -56,6 +56,7 @@ async fn the_policy_is_read_and_set_by_the_right_people(app: &TestApp) {
         json!({
             "mfa": "optional", "graceDays": 14, "mfaFrom": null, "idleMinutes": null, "maxHours": null,
             "sso": "optional", "ssoMfa": "trusted", "ssoMaxHours": 12, "exemptMembers": [],
+            "apiKeyMaxDays": null, "apiKeyScopesRequired": false, "apiKeysBeyondPolicy": 0,
             "membersWithoutSecondFactor": 1, "updatedAt": null
         })
     );

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use attestry_app::identity::api_keys::{self, MadeKey};
-use attestry_derive::View;
+use attestry_app::identity::api_keys::{self, KeyInForce, MadeKey};
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, grant};
 use attestry_domain::id::{ApiKeyId, MemberId, kind};
-use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
+use attestry_domain::identity::api_keys::{ApiKey, KeyKind, NewApiKey, Scopes};
 use attestry_domain::text::Name;
 use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
+use attestry_http::document::schemas::schema_of;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::idempotency::WithoutSecret;
 use attestry_http::request::json::Whole;
@@ -26,8 +26,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-#[derive(Clone, Debug, Serialize, ToSchema, View)]
-#[view(ApiKey)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApiKey, example = json!(key_example()))]
 pub(crate) struct ApiKeyView {
@@ -37,11 +36,12 @@ pub(crate) struct ApiKeyView {
     /// The public part, to tell keys apart.
     prefix: String,
     /// The permissions of the key; `*` grants everything its owner can do.
-    #[view(one.scopes.words())]
     scopes: Vec<&'static str>,
-    /// The member who created the key and as whom it acts.
+    /// The member as which it acts: the one who created it, or that of a service account.
     #[schema(value_type = String, example = "mem_01jcqg3v5mefzr7d0a6w3k9x2b")]
     member_id: MemberId,
+    #[schema(schema_with = schema_of::<KeyKind>)]
+    kind: KeyKind,
     #[schema(value_type = Option<String>, format = DateTime, required)]
     expires_at: Option<Time>,
     #[schema(value_type = String, format = DateTime)]
@@ -49,13 +49,37 @@ pub(crate) struct ApiKeyView {
     /// When it was last used, to the minute.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     last_used_at: Option<Time>,
+    /// The IP address from which it was used then.
+    #[schema(required)]
+    last_used_ip: Option<String>,
+    /// It is older than the sign-in policy, which would not allow it today.
+    is_beyond_policy: bool,
+}
+
+impl From<KeyInForce> for ApiKeyView {
+    fn from(KeyInForce { key, kind, is_beyond_policy }: KeyInForce) -> Self {
+        Self {
+            scopes: key.scopes.words(),
+            id: key.id,
+            name: key.name,
+            prefix: key.prefix,
+            member_id: key.member_id,
+            kind,
+            expires_at: key.expires_at,
+            created_at: key.created_at,
+            last_used_at: key.last_used_at,
+            last_used_ip: key.last_used_ip,
+            is_beyond_policy,
+        }
+    }
 }
 
 fn key_example() -> Value {
     json!({
         "id": "apk_01jcqg3v5mefzr7d0a6w3k9x2b", "name": "Nightly import", "prefix": "k3x9w7ab",
-        "scopes": ["member:read"], "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "expiresAt": null,
-        "createdAt": "2026-11-15T09:30:00.000Z", "lastUsedAt": null
+        "scopes": ["member:read"], "memberId": "mem_01jcqg3v5mefzr7d0a6w3k9x2b", "kind": "personal",
+        "expiresAt": null, "createdAt": "2026-11-15T09:30:00.000Z", "lastUsedAt": null, "lastUsedIp": null,
+        "isBeyondPolicy": false
     })
 }
 
@@ -120,18 +144,21 @@ pub(crate) async fn create_api_key(
     scope: Granted<grant::ApiKeyCreate>,
     body: Valid<CreateApiKey>,
 ) -> Result<Response, Problem> {
-    let CreateApiKey { name, scopes, expires_at } = body.0;
-    let new = NewApiKey {
-        name: name.into_string(),
-        scopes: scopes.unwrap_or(Scopes::All),
-        expires_at: expires_at.into_option(),
-    };
-    created(api_keys::create(&api.ctx, &scope, new).await?)
+    created(api_keys::create(&api.ctx, &scope, body.0.into()).await?)
+}
+
+impl From<CreateApiKey> for NewApiKey {
+    fn from(CreateApiKey { name, scopes, expires_at }: CreateApiKey) -> Self {
+        let scopes = scopes.unwrap_or(Scopes::All);
+        Self { name: name.into_string(), scopes, expires_at: expires_at.into_option() }
+    }
 }
 
 /// Builds the response with a key. The copy stored for repeated requests omits its text.
-fn created(made: MadeKey) -> Result<Response, Problem> {
-    let mut view = CreatedApiKey { api_key: made.key.into(), key: Some(made.text) };
+pub(crate) fn created(made: MadeKey) -> Result<Response, Problem> {
+    let MadeKey { key, kind, text } = made;
+    let api_key = ApiKeyView::from(KeyInForce { key, kind, is_beyond_policy: false });
+    let mut view = CreatedApiKey { api_key, key: Some(text) };
     let mut response = (StatusCode::CREATED, Json(&view)).into_response();
     view.key = None;
     response.extensions_mut().insert(WithoutSecret::of(&view)?);
@@ -149,8 +176,8 @@ body! {
 
 /// Rotates an API key
 ///
-/// Makes a key with the same name and scopes. The old one ends after the overlap. Only the member as whom a key acts can
-/// rotate it, also with the key itself.
+/// Makes a key with the same name and scopes. The old one ends after the overlap. Only the member as whom a personal key
+/// acts can rotate it, also with the key itself.
 #[utoipa::path(
     post, path = "/v1/organization/api-keys/{id}/rotate", tag = "API keys", request_body = RotateApiKey,
     responses((status = 201, body = CreatedApiKey, description = "The new key. Store it safely: it is not shown again."))
@@ -213,6 +240,12 @@ pub(crate) struct RevokedApiKey {
     name: String,
 }
 
+impl From<ApiKey> for ApiKeyRevocation {
+    fn from(ApiKey { id, name, .. }: ApiKey) -> Self {
+        Self { success: true, revoked_api_key: RevokedApiKey { id, name } }
+    }
+}
+
 /// Revokes an API key
 #[utoipa::path(
     delete, path = "/v1/organization/api-keys/{id}", tag = "API keys",
@@ -223,6 +256,5 @@ pub(crate) async fn revoke_api_key(
     scope: Granted<grant::ApiKeyDelete>,
     id: PathId<kind::ApiKey>,
 ) -> Result<Json<ApiKeyRevocation>, Problem> {
-    let ApiKey { id, name, .. } = api_keys::revoke(&api.ctx, &scope, id.found()?).await?;
-    Ok(Json(ApiKeyRevocation { success: true, revoked_api_key: RevokedApiKey { id, name } }))
+    Ok(Json(api_keys::revoke(&api.ctx, &scope, id.found()?).await?.into()))
 }

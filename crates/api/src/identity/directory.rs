@@ -37,7 +37,7 @@ use crate::identity::auth::Done;
 pub(crate) struct DirectoryView {
     /// The address to enter at the identity provider.
     base_url: String,
-    /// It has a token.
+    /// It has a token that has not expired.
     is_active: bool,
     /// The role of people whose groups have none.
     default_role: String,
@@ -53,7 +53,7 @@ fn shown(api: &Api, found: Overview) -> DirectoryView {
     let Overview { directory, tokens, people, groups } = found;
     DirectoryView {
         base_url: api.ctx.link(directory::BASE),
-        is_active: !tokens.is_empty(),
+        is_active: tokens.iter().any(|token| token.expires_at.is_none_or(|at| at > api.ctx.now())),
         default_role: directory.default_role.as_str().to_owned(),
         last_request_at: directory.last_request_at,
         people,

@@ -109,6 +109,7 @@ impl From<Person> for MemberView {
             is_active,
             device_label_id,
             is_exempt,
+            is_service: _,
             created_at,
             updated_at,
             version: _,

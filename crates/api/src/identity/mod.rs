@@ -13,6 +13,7 @@ pub(crate) mod passkeys;
 pub(crate) mod releases;
 pub(crate) mod scim;
 pub(crate) mod second_factors;
+pub(crate) mod service_accounts;
 pub(crate) mod sessions;
 pub(crate) mod setup;
 pub(crate) mod sign_in_policy;

@@ -29,7 +29,8 @@ use crate::identity::auth::Done;
 #[serde(rename_all = "camelCase")]
 #[schema(as = SignInPolicy, example = json!({
     "mfa": "required", "graceDays": 14, "mfaFrom": "2026-11-29T09:30:00.000Z", "idleMinutes": 60, "maxHours": null,
-    "sso": "optional", "ssoMfa": "trusted", "ssoMaxHours": 12, "exemptMembers": [], "membersWithoutSecondFactor": 3, "updatedAt": "2026-11-15T09:30:00.000Z"
+    "sso": "optional", "ssoMfa": "trusted", "ssoMaxHours": 12, "apiKeyMaxDays": 365, "apiKeyScopesRequired": false, "exemptMembers": [],
+    "membersWithoutSecondFactor": 3, "apiKeysBeyondPolicy": 0, "updatedAt": "2026-11-15T09:30:00.000Z"
 }))]
 pub(crate) struct PolicyView {
     /// `required`: a session needs a second factor, which is a passkey, or a code beside the password.
@@ -55,18 +56,26 @@ pub(crate) struct PolicyView {
     sso_mfa: SsoMfa,
     /// So many hours after a sign-in with a connection, it ends here.
     sso_max_hours: i64,
+    /// New API keys must expire within so many days; null: they need not expire.
+    #[schema(required)]
+    api_key_max_days: Option<i64>,
+    /// True: new API keys name their scopes, and none has all permissions (`*`).
+    api_key_scopes_required: bool,
     /// The owners who sign in with their own credentials and a second factor where single sign-on is required.
     #[schema(value_type = Vec<String>)]
     exempt_members: Vec<MemberId>,
     /// The number of active members whose accounts have no second factor.
     members_without_second_factor: i64,
+    /// The number of API keys that were made before, and that the policy would not allow today. They go on working.
+    api_keys_beyond_policy: i64,
     /// Null while these are the defaults.
     #[schema(required, value_type = Option<String>, format = DateTime)]
     updated_at: Option<Time>,
 }
 
 impl From<PolicyInForce> for PolicyView {
-    fn from(PolicyInForce { policy, members_without_second_factor, exempt_members }: PolicyInForce) -> Self {
+    fn from(found: PolicyInForce) -> Self {
+        let PolicyInForce { policy, members_without_second_factor, exempt_members, api_keys_beyond } = found;
         Self {
             mfa: policy.mfa,
             grace_days: policy.grace_days,
@@ -76,8 +85,11 @@ impl From<PolicyInForce> for PolicyView {
             sso: policy.sso,
             sso_mfa: policy.sso_mfa,
             sso_max_hours: policy.sso_max_hours,
+            api_key_max_days: policy.api_key_max_days,
+            api_key_scopes_required: policy.api_key_scopes_required,
             exempt_members,
             members_without_second_factor,
+            api_keys_beyond_policy: api_keys_beyond,
             updated_at: policy.updated_at,
         }
     }
@@ -93,17 +105,19 @@ body! {
         sso "sso": optional SsoDemand = "`required`: members sign in with a connection. A connection must be tested and enabled, and an owner with a second factor exempt.",
         sso_mfa "ssoMfa": optional SsoMfa = "When a sign-in with a connection counts as a second factor.",
         sso_max_hours "ssoMaxHours": optional Whole<1, 720> = "The hours after which a sign-in with a connection ends here; 12 by default.",
+        api_key_max_days "apiKeyMaxDays": nullable Whole<1, 3_650> = "The days within which a new API key must expire; null: it need not.",
+        api_key_scopes_required "apiKeyScopesRequired": optional bool = "True: a new API key names its scopes.",
     }
     example json!({"graceDays": 7, "idleMinutes": 60})
 }
 
 /// The versions that the `ETag` is made of.
-fn tag_of(found: &PolicyInForce) -> [i64; 3] {
+fn tag_of(found: &PolicyInForce) -> [i64; 4] {
     let of_ids = |all: i64, id: &MemberId| {
         all ^ i64::from_be_bytes(std::array::from_fn(|at| id.as_u128().to_be_bytes()[8 + at]))
     };
     let exempt = found.exempt_members.iter().fold(0, of_ids);
-    [found.policy.version, found.members_without_second_factor, exempt]
+    [found.policy.version, found.members_without_second_factor, exempt, found.api_keys_beyond]
 }
 
 /// Shows the sign-in policy
@@ -124,7 +138,7 @@ pub(crate) async fn get_sign_in_policy(
 /// Changes the sign-in policy
 ///
 /// For owners, whose session must have been confirmed within the last ten minutes. Members without a second factor are
-/// told by mail when one becomes required. Open sessions are affected within seconds; API keys are not.
+/// told by mail when one becomes required. Open sessions are affected within seconds; API keys that exist are not.
 #[utoipa::path(
     patch, path = "/v1/organization/sign-in-policy", tag = "Organization", request_body = UpdateSignInPolicy,
     responses(
@@ -139,7 +153,17 @@ pub(crate) async fn update_sign_in_policy(
     body: Valid<UpdateSignInPolicy>,
 ) -> Result<Response, Problem> {
     confirmation::must_be_confirmed(&api.ctx, &scope).await?;
-    let UpdateSignInPolicy { mfa, grace_days, idle_minutes, max_hours, sso, sso_mfa, sso_max_hours } = body.0;
+    let UpdateSignInPolicy {
+        mfa,
+        grace_days,
+        idle_minutes,
+        max_hours,
+        sso,
+        sso_mfa,
+        sso_max_hours,
+        api_key_max_days,
+        api_key_scopes_required,
+    } = body.0;
     let patch = PolicyPatch {
         mfa,
         grace_days: grace_days.map(|Whole(days)| days),
@@ -148,6 +172,8 @@ pub(crate) async fn update_sign_in_policy(
         sso,
         sso_mfa,
         sso_max_hours: sso_max_hours.map(|Whole(hours)| hours),
+        api_key_max_days: api_key_max_days.map(|Whole(days)| days),
+        api_key_scopes_required,
     };
     let set = sign_in_policy::update(&api.ctx, &scope, patch, conditions.if_match()).await?;
     let tag = tag_of(&set);

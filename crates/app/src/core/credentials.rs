@@ -1,5 +1,6 @@
 //! The credential cache of a process, and its invalidation.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -79,7 +80,7 @@ impl Invalidate {
 /// A credential that was used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Touch {
-    Key(ApiKeyId, Time),
+    Key(ApiKeyId, Time, Option<IpAddr>),
     Session(SessionId, Time),
     Directory(OrganizationId, DirectoryTokenId, Time),
 }

@@ -12,7 +12,7 @@ use super::{StreamLimits, StreamPermit};
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::Error;
-use crate::identity::principals::LastingScope;
+use crate::identity::principals::{CREDENTIAL_CACHE_TTL, LastingScope};
 
 /// The maximum number of entries that a reconnecting follower catches up on. With more than that, the client reloads
 /// everything.
@@ -45,6 +45,9 @@ pub struct Follower {
     /// The heartbeat interval, and the time of the next heartbeat.
     silence: Duration,
     until: Instant,
+    /// The time at which the credential is checked again because of the last entries: until then another process may have
+    /// ended it without its cached copy here knowing.
+    recheck: Option<Instant>,
 }
 
 /// Follows the journal, from now on or from after an entry.
@@ -82,6 +85,7 @@ pub async fn follow(
         known: last,
         silence,
         until: Instant::now() + silence,
+        recheck: None,
     })
 }
 
@@ -105,6 +109,11 @@ impl Follower {
             let rung = *self.bell.borrow_and_update();
             let page = self.place.news.after(&self.place, self.last, rung).await?;
             let last = page.last().map(|told| told.sequence);
+            let now = Instant::now();
+            match last {
+                Some(_) => self.recheck = Some(now + CREDENTIAL_CACHE_TTL),
+                None => self.recheck = self.recheck.filter(|at| *at > now),
+            }
             let shown = shown(&self.ctx, &self.caller.scope, page).await?;
             if *self.is_closed.borrow() || !self.caller.is_allowed(&self.ctx).await? {
                 return Ok(None);
@@ -122,7 +131,7 @@ impl Follower {
                 tokio::select! {
                     _ = self.bell.changed() => {}
                     _ = self.is_closed.changed() => {}
-                    () = tokio::time::sleep_until(self.until) => {}
+                    () = tokio::time::sleep_until(self.recheck.map_or(self.until, |at| at.min(self.until))) => {}
                 }
             }
         }

@@ -1,13 +1,16 @@
 //! API keys: creation, listing and revocation. `principals` resolves the member that a key acts as.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use attestry_domain::Time;
 use attestry_domain::access::{Permission, Permissions, Scope};
 use attestry_domain::id::{ApiKeyId, MemberId};
-use attestry_domain::identity::api_keys::{ApiKey, NewApiKey, Scopes};
+use attestry_domain::identity::api_keys::{ApiKey, KeyKind, NewApiKey, Scopes};
+use attestry_domain::identity::members::Member;
+use attestry_domain::identity::sign_in::days_of;
 use attestry_domain::page::{After, Page};
-use attestry_storage::{api_keys, members};
+use attestry_storage::{Tx, api_keys, members, service_accounts, sign_in_policies};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -19,10 +22,20 @@ use crate::core::keys::Token;
 /// The prefix of every key's text.
 pub const PREFIX: &str = "atk_";
 
+/// A key under the policy of its organization.
+#[derive(Clone, Debug)]
+pub struct KeyInForce {
+    pub key: ApiKey,
+    pub kind: KeyKind,
+    /// The policy allows no such key any more.
+    pub is_beyond_policy: bool,
+}
+
 /// A key and its text, which is shown only once.
 #[derive(Clone)]
 pub struct MadeKey {
     pub key: ApiKey,
+    pub kind: KeyKind,
     pub text: String,
 }
 
@@ -40,9 +53,39 @@ pub fn available(scope: &Scope) -> Permissions {
 #[boxed]
 pub async fn create(ctx: &Ctx, scope: &Scope, new: NewApiKey) -> Result<MadeKey, Error> {
     let member = scope.member().ok_or_else(|| Error::internal("only a member makes a key"))?;
-    may_make(ctx, scope, member, &new.scopes).await?;
-    must_be_future(new.expires_at, ctx.now())?;
-    ctx.change(scope, async move |c| make(c, member, &new).await).await
+    ctx.change(scope, async move |c| {
+        let maker = members::get(c.t, c.scope, member).await?.ok_or_else(|| Error::Forbidden {
+            code: "service_account",
+            message: "A service account makes no keys. People make keys for it.".to_owned(),
+        })?;
+        create_for(c, &maker.member, &new).await
+    })
+    .await
+}
+
+/// Creates a key that acts as a member. It has no permissions that the caller lacks, and obeys the policy.
+pub(crate) async fn create_for(c: &Change<'_>, member: &Member, new: &NewApiKey) -> Result<MadeKey, Error> {
+    may_make(c.scope, member, &new.scopes)?;
+    must_obey_policy(c, new).await?;
+    make(c, member, new).await
+}
+
+/// Checks a new key against the policy of the organization.
+async fn must_obey_policy(c: &Change<'_>, new: &NewApiKey) -> Result<(), Error> {
+    must_be_future(new.expires_at, c.now)?;
+    let policy = sign_in_policies::get(c.t, c.scope).await?;
+    if policy.api_key_scopes_required && new.scopes == Scopes::All {
+        return Err(Error::field(
+            "scopes",
+            "must be a list: the organization allows no keys with all permissions",
+        ));
+    }
+    let Some(days) = policy.api_key_max_days else { return Ok(()) };
+    match new.expires_at {
+        Some(at) if at <= c.now.plus(days_of(days)) => Ok(()),
+        Some(_) => Err(Error::field("expiresAt", format!("must lie within {days} days"))),
+        None => Err(Error::field("expiresAt", format!("is required, and must lie within {days} days"))),
+    }
 }
 
 /// Checks that a credential does not expire at once.
@@ -53,14 +96,11 @@ pub(crate) fn must_be_future(expires_at: Option<Time>, now: Time) -> Result<(), 
     }
 }
 
-/// Checks that the key has no permissions that the caller lacks.
-async fn may_make(ctx: &Ctx, scope: &Scope, member: MemberId, scopes: &Scopes) -> Result<(), Error> {
-    let kept = scope.clone();
-    let maker = ctx.db.read(async move |t| attestry_storage::members::get(t, &kept, member).await).await?;
-    let all = maker.map_or(Permissions::NONE, |person| person.member.role.permissions());
+/// Checks that a key has no permissions that the caller lacks.
+fn may_make(scope: &Scope, member: &Member, scopes: &Scopes) -> Result<(), Error> {
     let wanted = match scopes {
-        // All permissions of the creator: a key with fewer scopes must not create one with more.
-        Scopes::All => all,
+        // All permissions of the member: a key with fewer scopes must not create one with more.
+        Scopes::All => member.role.permissions(),
         Scopes::Only(set) => *set,
     };
     match wanted.without(scope.permissions()).iter().next() {
@@ -80,29 +120,73 @@ fn exceeds(missing: Permission) -> Error {
 }
 
 /// Creates the key in the caller's transaction.
-pub(crate) async fn make(c: &Change<'_>, member: MemberId, new: &NewApiKey) -> Result<MadeKey, Error> {
+pub(crate) async fn make(c: &Change<'_>, member: &Member, new: &NewApiKey) -> Result<MadeKey, Error> {
     let (prefix, Token { text, hash }) = c.ctx.keys.bearer(PREFIX);
     let key = ApiKey {
         id: c.next_id(),
         organization_id: c.organization(),
-        member_id: member,
+        member_id: member.id,
         name: new.name.clone(),
         prefix,
         scopes: new.scopes.clone(),
         expires_at: new.expires_at,
         created_at: c.now,
         last_used_at: None,
+        last_used_ip: None,
         revoked_at: None,
     };
     api_keys::insert(c.t, c.scope, &key, &hash).await?;
     c.record("api_key.created", "api_key", key.id, &key)?;
-    Ok(MadeKey { key, text })
+    Ok(MadeKey { key, kind: kind_of(member.is_service), text })
+}
+
+fn kind_of(is_service: bool) -> KeyKind {
+    if is_service { KeyKind::Service } else { KeyKind::Personal }
 }
 
 #[boxed]
-pub async fn list(ctx: &Ctx, scope: &Scope, limit: u16, after: Option<After>) -> Result<Page<ApiKey>, Error> {
+pub async fn list(
+    ctx: &Ctx,
+    scope: &Scope,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<KeyInForce>, Error> {
     let scope = scope.clone();
-    Ok(ctx.db.read(async move |t| api_keys::list(t, &scope, limit, after.as_ref()).await).await?)
+    ctx.db
+        .read(async move |t| {
+            let Page { items, next } = api_keys::list(t, &scope, limit, after.as_ref()).await?;
+            let accounts = service_accounts::list(t, &scope).await?;
+            let services: HashSet<MemberId> =
+                accounts.into_iter().map(|named| named.account.member_id).collect();
+            Ok(Page { items: in_force(t, &scope, items, |member| services.contains(&member)).await?, next })
+        })
+        .await
+}
+
+/// Lists the keys of a service account, newest first.
+pub(crate) async fn of_service(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<Vec<KeyInForce>, Error> {
+    let scope = scope.clone();
+    ctx.db
+        .read(async move |t| {
+            let keys = api_keys::list_of_member(t, &scope, member).await?;
+            in_force(t, &scope, keys, |_| true).await
+        })
+        .await
+}
+
+async fn in_force(
+    t: &Tx<'_>,
+    scope: &Scope,
+    keys: Vec<ApiKey>,
+    is_service: impl Fn(MemberId) -> bool,
+) -> Result<Vec<KeyInForce>, Error> {
+    let policy = sign_in_policies::get(t, scope).await?;
+    let shown = |key: ApiKey| KeyInForce {
+        kind: kind_of(is_service(key.member_id)),
+        is_beyond_policy: key.is_beyond(&policy),
+        key,
+    };
+    Ok(keys.into_iter().map(shown).collect())
 }
 
 #[boxed]
@@ -119,7 +203,8 @@ pub(crate) async fn revoke_all(c: &Change<'_>, member: MemberId) -> Result<(), E
     Ok(())
 }
 
-/// Replaces a key of the caller's own by one with the same name and scopes. The old one works on for a while.
+/// Replaces a key by one with the same name and scopes. The old one works on for a while. Only the member as whom a key
+/// acts rotates it; a key of a service account is rotated by anybody who may make one.
 #[boxed]
 pub async fn rotate(
     ctx: &Ctx,
@@ -128,23 +213,23 @@ pub async fn rotate(
     overlap: Duration,
     expires_at: Option<Time>,
 ) -> Result<MadeKey, Error> {
-    must_be_future(expires_at, ctx.now())?;
     ctx.change(scope, async move |c| {
         let old = api_keys::lock(c.t, c.scope, key).await?.ok_or(Error::NotFound("API key"))?;
-        if c.scope.member() != Some(old.member_id) {
+        let own = members::get_any(c.t, c.scope, old.member_id).await?.ok_or(Error::NotFound("member"))?;
+        if c.scope.member() != Some(old.member_id) && !own.member.is_service {
             return Err(Error::Forbidden {
                 code: "not_the_author",
                 message: "A key acts as its member, and only they can rotate it. Revoke it instead."
                     .to_owned(),
             });
         }
-        let own = members::get(c.t, c.scope, old.member_id).await?.ok_or(Error::NotFound("member"))?;
         let has = old.scopes.within(own.member.role.permissions());
         if let Some(missing) = has.without(c.scope.permissions()).iter().next() {
             return Err(exceeds(missing));
         }
         let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at };
-        let made = make(c, old.member_id, &new).await?;
+        must_obey_policy(c, &new).await?;
+        let made = make(c, &own.member, &new).await?;
         if overlap.is_zero() {
             end(c, old).await?;
             return Ok(made);
@@ -169,7 +254,7 @@ pub async fn revoke(ctx: &Ctx, scope: &Scope, key: ApiKeyId) -> Result<ApiKey, E
     .await
 }
 
-async fn end(c: &Change<'_>, key: ApiKey) -> Result<ApiKey, Error> {
+pub(crate) async fn end(c: &Change<'_>, key: ApiKey) -> Result<ApiKey, Error> {
     api_keys::revoke(c.t, c.scope, key.id, c.now).await?;
     let after = ApiKey { revoked_at: Some(c.now), ..key };
     c.record("api_key.revoked", "api_key", after.id, &after)?;

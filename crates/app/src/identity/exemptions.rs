@@ -1,10 +1,12 @@
 //! Exempt owners: the way back in where single sign-on is required.
 
+use std::time::Duration;
+
 use attestry_domain::access::Scope;
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::identity::sign_in::SsoDemand;
-use attestry_storage::{directory, members, sign_in_policies, users};
+use attestry_storage::{directory, members, sign_in_policies, users, ways_in};
 use serde::{Deserialize, Serialize};
 
 use crate::core::change::Change;
@@ -13,8 +15,11 @@ use crate::core::error::Error;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::identity::owners::tell_owners;
 
-fn is_way_in(member: &Member, has_second_factor: bool) -> bool {
-    member.is_active_owner() && member.is_exempt && has_second_factor
+/// The time within which an exempt owner must have proved that their own credentials work.
+const PROVED_WITHIN: Duration = Duration::from_hours(24 * 30);
+
+fn is_way_in(member: &Member, is_break_glass: bool) -> bool {
+    member.is_active_owner() && member.is_exempt && is_break_glass
 }
 
 pub(crate) fn break_glass_required(message: &str) -> Error {
@@ -24,36 +29,39 @@ pub(crate) fn break_glass_required(message: &str) -> Error {
 /// Requires an exempt owner, before single sign-on is. Lock the organization first.
 pub(crate) async fn must_exist(c: &Change<'_>) -> Result<(), Error> {
     // Locked, so that none of them gives up the second factor at the same moment.
-    for member in members::exempt_owners(c.t, c.scope).await? {
+    for member in ways_in::exempt_owners(c.t, c.scope).await? {
         if let Some(person) = members::get(c.t, c.scope, member).await? {
             users::lock(c.t, person.user.id).await?;
         }
     }
-    match members::exempt_owners(c.t, c.scope).await?.is_empty() {
-        false => Ok(()),
-        true => Err(break_glass_required(
-            "Exempt an owner with a second factor first: they can sign in when the identity provider fails.",
-        )),
+    let since = c.now.minus(PROVED_WITHIN);
+    let mut message = "Exempt an owner first who has credentials of their own and a second factor: they can sign in when the identity provider fails.";
+    for member in ways_in::exempt_owners(c.t, c.scope).await? {
+        let person = members::get(c.t, c.scope, member).await?;
+        if person.is_some_and(|person| person.user.own_factors_at.is_some_and(|at| at >= since)) {
+            return Ok(());
+        }
+        message = "No exempt owner has signed in with their own credentials and a second factor in the last 30 days: let one of them do so, to be sure that they can.";
     }
+    Err(break_glass_required(message))
 }
 
 /// Refuses a change that takes away the last exempt owner while single sign-on is required or a directory decides who is
-/// in. `after` is the member
-/// afterwards, and `keeps_factor` is true if their account still has a second factor.
+/// in. `after` is the member afterwards, and `keeps_factor` is true if their account still has a second factor.
 pub(crate) async fn must_stay(
     c: &Change<'_>,
     before: &Person,
     after: &Member,
     keeps_factor: bool,
 ) -> Result<(), Error> {
-    let had = before.user.second_factor_since.is_some();
+    let had = ways_in::of_user(c.t, before.user.id).await?.is_break_glass();
     if !is_way_in(&before.member, had) || is_way_in(after, had && keeps_factor) {
         return Ok(());
     }
     let is_needed = sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Required
         || !directory::tokens(c.t, c.scope).await?.is_empty();
     if !is_needed
-        || members::exempt_owners(c.t, c.scope).await?.iter().any(|other| *other != before.member.id)
+        || ways_in::exempt_owners(c.t, c.scope).await?.iter().any(|other| *other != before.member.id)
     {
         return Ok(());
     }

@@ -1,5 +1,5 @@
 //! Checks once a day that the records of mail domains are still there, that no secret, token or key is about to expire, and
-//! that no directory has become silent.
+//! that no directory has become silent, and that each service account has an owner.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::date::Date;
 use attestry_domain::identity::sso::SsoConnection;
-use attestry_storage::{api_keys, directory, mail_domains, members, sso_connections};
+use attestry_storage::{api_keys, directory, mail_domains, members, service_accounts, sso_connections};
 use serde::{Deserialize, Serialize};
 
 use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::{Failure, Job, JobLease, Mail, Outcome};
-use crate::identity::mail_domains as domains;
 use crate::identity::owners::tell_owners;
+use crate::identity::{mail_domains as domains, service_accounts as accounts};
 use crate::notices::mail_templates;
 
 const EVERY: Duration = Duration::from_hours(24);
@@ -22,6 +22,8 @@ const EVERY: Duration = Duration::from_hours(24);
 const NOTICE_DAYS: [u64; 3] = [30, 7, 1];
 /// The days before the end of a token or key at which owners, and the key's member, are told.
 const KEY_NOTICE_DAYS: [u64; 2] = [14, 3];
+/// The interval at which owners are told again that a service account has no owner.
+const ORPHAN_NOTICE_EVERY: Duration = Duration::from_hours(24 * 7);
 /// The days without a request after which a directory is silent.
 const SILENT_DAYS: u64 = 7;
 
@@ -54,6 +56,16 @@ impl Job for IdentityChecks {
         }
         for days in KEY_NOTICE_DAYS {
             warn_of_keys(ctx, now.plus(Duration::from_hours(24 * days))).await?;
+        }
+        let orphaned_before = now.minus(ORPHAN_NOTICE_EVERY);
+        let orphaned =
+            ctx.db.read(async move |t| service_accounts::orphaned(t, orphaned_before).await).await?;
+        for (organization, since) in orphaned {
+            if now.since(since).as_millis() % ORPHAN_NOTICE_EVERY.as_millis() >= EVERY.as_millis() {
+                continue;
+            }
+            let scope = Scope::system(organization, "identity checks");
+            ctx.change(&scope, async move |c| accounts::remind(c).await).await?;
         }
         let silent_since = now.minus(Duration::from_hours(24 * SILENT_DAYS));
         let silent = ctx
@@ -99,7 +111,7 @@ async fn warn_of_keys(ctx: &Ctx, until: Time) -> Result<(), Failure> {
         let Some(expires_at) = key.expires_at else { continue };
         let scope = Scope::system(key.organization_id, "identity checks");
         ctx.change(&scope, async move |c| {
-            let Some(person) = members::get(c.t, c.scope, key.member_id).await? else { return Ok(()) };
+            let Some(person) = members::get_any(c.t, c.scope, key.member_id).await? else { return Ok(()) };
             let text = format!(
                 "The API key “{}” of {} expires on {}. Rotate it, or what uses it stops working.",
                 key.name,
@@ -107,7 +119,7 @@ async fn warn_of_keys(ctx: &Ctx, until: Time) -> Result<(), Failure> {
                 Date::of(expires_at)
             );
             let subject = "An API key is about to expire";
-            if person.member.is_active && !person.member.role.is_owner() {
+            if person.member.is_active && !person.member.is_service && !person.member.role.is_owner() {
                 c.enqueue(&Mail(mail_templates::key_expires(c.ctx, &person.user, subject, &text))).await?;
             }
             tell_owners(c, subject, &text).await

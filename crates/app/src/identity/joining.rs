@@ -5,7 +5,7 @@ use attestry_domain::identity::members::{Member, NewMember, Person};
 use attestry_domain::identity::users::{User, invited_key};
 use attestry_domain::text::{Email, Name};
 use attestry_domain::words::Department;
-use attestry_storage::{members, sessions, users};
+use attestry_storage::{members, sessions, users, ways_in};
 
 use crate::core::change::Change;
 use crate::core::credentials::Invalidate;
@@ -99,7 +99,7 @@ async fn verify_address(c: &Change<'_>, person: Person) -> Result<Option<Person>
         return Ok(Some(person));
     }
     users::lock(c.t, person.user.id).await?;
-    if !members::exempt_of_user(c.t, person.user.id).await?.is_empty() {
+    if !ways_in::exemptions(c.t, person.user.id).await?.is_empty() {
         return Ok(None);
     }
     users::verify_and_drop_password(c.t, person.user.id, c.now).await?;

@@ -9,7 +9,9 @@ use attestry_domain::identity::members::{
 };
 use attestry_domain::identity::users::User;
 use attestry_domain::page::{Order, Page, PageRequest};
-use attestry_storage::{Tx, inbox, invitations as open_links, members, organizations, sessions, users};
+use attestry_storage::{
+    Tx, inbox, invitations as open_links, members, organizations, sessions, users, ways_in,
+};
 
 use crate::boxed;
 use crate::core::change::Change;
@@ -18,7 +20,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::{Error, already_member};
 use crate::core::precondition::Precondition;
 use crate::identity::invitations::{self, Invited, Sent, invitation_pending};
-use crate::identity::{directory, exemptions};
+use crate::identity::{directory, exemptions, service_accounts};
 use crate::registers;
 
 const MISSING: Error = Error::NotFound("member");
@@ -356,7 +358,7 @@ pub(crate) async fn change(
                 .to_owned(),
         });
     }
-    may_exempt(c, before, &after)?;
+    may_exempt(c, before, &after).await?;
     directory::member_changed(c, old, &after).await?;
     exemptions::must_stay(c, before, &after, true).await?;
     after.updated_at = c.now;
@@ -400,15 +402,16 @@ pub(crate) async fn change(
 }
 
 /// Checks that the member can be exempt from single sign-on, if they become so.
-fn may_exempt(c: &Change<'_>, before: &Person, after: &Member) -> Result<(), Error> {
+async fn may_exempt(c: &Change<'_>, before: &Person, after: &Member) -> Result<(), Error> {
     if after.is_exempt == before.member.is_exempt {
         return Ok(());
     }
     c.scope.require(Permission::OwnerManage)?;
-    if after.is_exempt && before.user.second_factor_since.is_none() {
+    if after.is_exempt && !ways_in::of_user(c.t, before.user.id).await?.is_break_glass() {
         return Err(Error::Conflict {
             code: "second_factor_mandatory",
-            message: "An exempt owner needs a second factor: an authenticator app or a passkey.".to_owned(),
+            message: "An exempt owner needs credentials of their own and a second factor: a passkey, or a password and an authenticator app."
+                .to_owned(),
         });
     }
     Ok(())
@@ -442,11 +445,13 @@ async fn other_user(c: &Change<'_>, old: &Member, after: &Member) -> Result<Opti
 /// Ends what depends on a membership: open assignments, and sessions of users without another membership.
 async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
     registers::release_all(c, member.id).await?;
+    service_accounts::owner_left(c, member.id).await?;
     end_sessions_without_membership(c, member.user_id).await
 }
 
 /// Gives a member who comes back what nobody else has taken.
 pub(crate) async fn restore(c: &Change<'_>, member: &Member, user: &User) -> Result<(), Error> {
+    service_accounts::owner_returned(c, member.id).await?;
     match registers::releases::restore(c, member.id).await? {
         0 => Ok(()),
         restored => c.record(

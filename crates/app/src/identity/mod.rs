@@ -1,5 +1,5 @@
 //! Identity: organizations and their members, invitations, sessions, passwords, second factors, passkeys, single sign-on,
-//! directories, API keys.
+//! directories, API keys, service accounts.
 
 pub mod access_review;
 pub mod api_keys;
@@ -19,6 +19,7 @@ pub(crate) mod password_reset;
 pub mod passwords;
 pub mod principals;
 pub mod second_factors;
+pub mod service_accounts;
 pub mod sessions;
 pub mod setup;
 pub(crate) mod sign_in_failure;

@@ -203,6 +203,7 @@ pub async fn register(
         if !sessions::confirm(a.t, own.id, Some(SecondFactor::Passkey), a.now).await? {
             return Err(bad_session());
         }
+        users::proved(a.t, user.id, a.now).await?;
         let scope = |membership: &Membership| own_scope(membership, &user, own.id, &from);
         changed(a, &user, "passkey.added", "A passkey was added", scope).await?;
         Ok(passkey)

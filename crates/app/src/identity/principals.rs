@@ -2,6 +2,7 @@
 //! request with a cached credential causes no reads or writes. A change of a credential or a membership invalidates
 //! the cache of this process immediately; other processes follow within [`CREDENTIAL_CACHE_TTL`].
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use crate::core::keys::{public_part, same};
 use crate::identity::api_keys::PREFIX;
 
 /// The lifetime of a cached credential.
-const CREDENTIAL_CACHE_TTL: Duration = Duration::from_secs(4);
+pub(crate) const CREDENTIAL_CACHE_TTL: Duration = Duration::from_secs(4);
 
 fn bad_key() -> Error {
     Error::Unauthenticated {
@@ -38,10 +39,10 @@ pub(crate) fn bad_session() -> Error {
 
 /// Returns the member that an API key acts as.
 #[boxed]
-pub async fn by_api_key(ctx: &Ctx, text: &str) -> Result<Arc<CachedPrincipal>, Error> {
+pub async fn by_api_key(ctx: &Ctx, text: &str, ip: Option<IpAddr>) -> Result<Arc<CachedPrincipal>, Error> {
     let prefix = public_part(PREFIX, text).ok_or_else(bad_key)?;
     let known = known_key(ctx, sha256(text.as_bytes()), prefix).await?;
-    note_key(ctx, &known, ctx.now());
+    note_key(ctx, &known, ctx.now(), ip);
     Ok(known)
 }
 
@@ -79,9 +80,9 @@ async fn known_key(ctx: &Ctx, hash: Hash, prefix: &str) -> Result<Arc<CachedPrin
     Ok(known)
 }
 
-fn note_key(ctx: &Ctx, known: &CachedPrincipal, now: Time) {
+fn note_key(ctx: &Ctx, known: &CachedPrincipal, now: Time, ip: Option<IpAddr>) {
     if let Credential::ApiKey(key) = known.principal.credential {
-        ctx.credentials.touch(&known.touched, now, Touch::Key(key, now));
+        ctx.credentials.touch(&known.touched, now, Touch::Key(key, now, ip));
     }
 }
 
@@ -251,7 +252,7 @@ pub async fn write_touches(ctx: Ctx) {
         let written: Result<(), attestry_storage::Error> = ctx
             .db
             .write(async move |t| match touch {
-                Touch::Key(key, at) => api_keys::touch(t, key, at).await,
+                Touch::Key(key, at, ip) => api_keys::touch(t, key, at, ip).await,
                 Touch::Session(session, at) => sessions::touch(t, session, at, lifetime, max_age).await,
                 Touch::Directory(organization, token, at) => {
                     directory::touch(t, organization, token, at).await

@@ -14,7 +14,7 @@ use attestry_domain::text::Email;
 use attestry_storage::members::{self, Membership};
 use attestry_storage::second_factors::{self, RecoveryCodes, TotpSecret};
 use attestry_storage::sso_identities::{self, Link};
-use attestry_storage::{Tx, organizations, passkeys, sessions, sign_in_policies, users};
+use attestry_storage::{Tx, organizations, passkeys, sessions, sign_in_policies, users, ways_in};
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Serialize;
 use totp_rs::{Builder, Secret, Totp};
@@ -329,6 +329,7 @@ pub async fn activate(
         if !sessions::confirm(a.t, own.id, Some(SecondFactor::Totp), a.now).await? {
             return Err(bad_session());
         }
+        users::proved(a.t, user.id, a.now).await?;
         let scope = |membership: &Membership| own_scope(membership, &user, own.id, &from);
         changed(a, &user, "totp.activated", "An authenticator app was added", scope).await
     })
@@ -388,24 +389,39 @@ pub async fn remove(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), 
     .await
 }
 
-/// Refuses to remove the last second factor while an organization of the user requires one.
+/// Checks the ways in that an account has left after one was removed: there must be any, a second factor where an
+/// organization requires it, and credentials of the user's own with a second factor where they are exempt.
 pub(crate) async fn must_have_another(a: &AccountChange<'_>, user: UserId) -> Result<(), Error> {
-    if has_any(a.t, user).await? {
+    let left = ways_in::of_user(a.t, user).await?;
+    if !left.has_any() {
+        return Err(Error::Conflict {
+            code: "last_method",
+            message: "This is the only way to sign in to your account. Add a passkey or a password first."
+                .to_owned(),
+        });
+    }
+    if left.is_break_glass() {
         return Ok(());
     }
-    let exempt = members::exempt_of_user(a.t, user).await?;
+    let exemptions = ways_in::exemptions(a.t, user).await?;
     for membership in a.memberships {
         let scope = Scope::visitor(membership.organization, Some(user), Origin::command("second factor"));
-        let is_exempt = exempt.iter().any(|(organization, _)| *organization == membership.organization);
-        if is_exempt || sign_in_policies::get(a.t, &scope).await?.mfa == Mfa::Required {
-            return Err(Error::Conflict {
-                code: "second_factor_mandatory",
-                message: format!(
-                    "{} requires a second factor. Add another one before you remove this one.",
-                    membership.organization_name
-                ),
-            });
-        }
+        let is_exempt = exemptions.iter().any(|one| one.organization == membership.organization);
+        let is_required = sign_in_policies::get(a.t, &scope).await?.mfa == Mfa::Required;
+        let missing = match (is_exempt, is_required && !left.has_second_factor()) {
+            (true, _) => {
+                "needs you to have a password or a passkey, and a second factor, because you are exempt"
+            }
+            (false, true) => "requires a second factor",
+            (false, false) => continue,
+        };
+        return Err(Error::Conflict {
+            code: "second_factor_mandatory",
+            message: format!(
+                "{} {missing}. Add another one before you remove this one.",
+                membership.organization_name
+            ),
+        });
     }
     Ok(())
 }

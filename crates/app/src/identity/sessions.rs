@@ -10,6 +10,7 @@ use attestry_domain::identity::users::User;
 use attestry_domain::text::{Email, Name};
 pub use attestry_storage::members::Membership;
 pub use attestry_storage::sso_identities::Link;
+use attestry_storage::ways_in::{self, Exemption};
 use attestry_storage::{members, passkeys, session_grants, sessions, users};
 use serde::{Deserialize, Serialize};
 
@@ -228,7 +229,12 @@ where
         sessions::insert(a.t, &kept, &hash).await?;
         let state = SessionState::from(&kept);
         users::signed_in(a.t, account.id, now).await?;
-        for (organization, member) in members::exempt_of_user(a.t, account.id).await? {
+        if kept.second_factor.is_some_and(SecondFactor::is_lasting) {
+            users::proved(a.t, account.id, now).await?;
+        }
+        let exemptions = ways_in::exemptions(a.t, account.id).await?;
+        for Exemption { organization, member, .. } in exemptions.into_iter().filter(|one| one.is_sso_required)
+        {
             a.enqueue(&ExemptSignIn { organization, member }).await?;
         }
         a.record_everywhere(scope, "session.created", "session", kept.id, Some(&state)).await
@@ -423,6 +429,9 @@ where
         settle(a).await?;
         if !sessions::confirm(a.t, kept.id, second_factor, a.now).await? {
             return Err(bad_session());
+        }
+        if second_factor.is_some_and(SecondFactor::is_lasting) {
+            users::proved(a.t, kept.user_id, a.now).await?;
         }
         a.invalidate(Invalidate::Session(kept.id));
         let second_factor = second_factor.or(kept.second_factor);

@@ -170,7 +170,7 @@ async fn found(
     crate::identity::members::insert(c, &member, &user).await?;
     // Allows the first API call right after the setup.
     let key = NewApiKey { name: "First key".to_owned(), scopes: Scopes::All, expires_at: None };
-    let made = api_keys::make(c, member.id, &key).await?;
+    let made = api_keys::make(c, &member, &key).await?;
     Ok((Founded { organization: organization.id, user: user.id, member: member.id }, made))
 }
 
@@ -190,7 +190,7 @@ pub async fn key_by_operator(
         let Some(Person { member, .. }) = found.filter(|person| person.member.is_active) else {
             return Err(missing());
         };
-        api_keys::make(c, member.id, &new).await
+        api_keys::make(c, &member, &new).await
     })
     .await
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use attestry_domain::Time;
 use attestry_domain::access::{Credential, Scope};
 use attestry_domain::id::{MemberId, OrganizationId};
 use attestry_domain::identity::members::MemberState;
 use attestry_domain::identity::sign_in::{Demands, Mfa, SignInPolicy, SsoDemand, SsoMfa, Unmet};
 use attestry_domain::patch::Patch;
 use attestry_storage::{
-    Tx, members, organizations, sessions, sign_in_policies, sso_connections, sso_identities, users,
+    Tx, api_keys, members, organizations, sessions, sign_in_policies, sso_connections, sso_identities, users,
 };
 
 use crate::boxed;
@@ -32,10 +33,18 @@ pub struct PolicyInForce {
     pub policy: SignInPolicy,
     pub members_without_second_factor: i64,
     pub exempt_members: Vec<MemberId>,
+    /// The number of API keys that the policy would not allow today.
+    pub api_keys_beyond: i64,
 }
 
-async fn in_force(t: &Tx<'_>, scope: &Scope, policy: SignInPolicy) -> Result<PolicyInForce, Error> {
+async fn in_force(
+    t: &Tx<'_>,
+    scope: &Scope,
+    policy: SignInPolicy,
+    now: Time,
+) -> Result<PolicyInForce, Error> {
     Ok(PolicyInForce {
+        api_keys_beyond: api_keys::count_beyond(t, scope, &policy, now).await?,
         policy,
         members_without_second_factor: members::without_second_factor(t, scope).await?,
         exempt_members: members::exempt(t, scope).await?,
@@ -51,15 +60,17 @@ pub struct PolicyPatch {
     pub sso: Option<SsoDemand>,
     pub sso_mfa: Option<SsoMfa>,
     pub sso_max_hours: Option<i64>,
+    pub api_key_max_days: Patch<i64>,
+    pub api_key_scopes_required: Option<bool>,
 }
 
 #[boxed]
 pub async fn get(ctx: &Ctx, scope: &Scope) -> Result<PolicyInForce, Error> {
-    let scope = scope.clone();
+    let (scope, now) = (scope.clone(), ctx.now());
     ctx.db
         .read(async move |t| {
             let policy = sign_in_policies::get(t, &scope).await?;
-            in_force(t, &scope, policy).await
+            in_force(t, &scope, policy, now).await
         })
         .await
 }
@@ -93,11 +104,13 @@ pub async fn update(
             sso: patch.sso.unwrap_or(before.sso),
             sso_mfa: patch.sso_mfa.unwrap_or(before.sso_mfa),
             sso_max_hours: patch.sso_max_hours.unwrap_or(before.sso_max_hours),
+            api_key_max_days: patch.api_key_max_days.clone().apply(before.api_key_max_days),
+            api_key_scopes_required: patch.api_key_scopes_required.unwrap_or(before.api_key_scopes_required),
             updated_at: before.updated_at,
             version: before.version,
         };
         if after == before {
-            return in_force(c.t, c.scope, before).await;
+            return in_force(c.t, c.scope, before, c.now).await;
         }
         let begins_to_require_sso = after.sso == SsoDemand::Required && before.sso == SsoDemand::Optional;
         if begins_to_require_sso {
@@ -109,7 +122,7 @@ pub async fn update(
         if after.mfa_from.is_some() && after.mfa_from != before.mfa_from {
             c.enqueue(&MfaRequired { organization: c.organization(), from: after.mfa_from }).await?;
         }
-        in_force(c.t, c.scope, after).await
+        in_force(c.t, c.scope, after, c.now).await
     })
     .await
 }

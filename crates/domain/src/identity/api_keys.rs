@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::access::{Permission, Permissions};
 use crate::id::{ApiKeyId, MemberId, OrganizationId};
+use crate::identity::sign_in::{SignInPolicy, days_of};
 use crate::json::{Given, GivenJson, JsonSchema};
 use crate::plain::{Keep, Plain, PlainKind, text_of};
 use crate::row::Row;
@@ -28,7 +29,28 @@ pub struct ApiKey {
     pub created_at: Time,
     #[serde(skip)]
     pub last_used_at: Option<Time>,
+    #[serde(skip)]
+    pub last_used_ip: Option<String>,
     pub revoked_at: Option<Time>,
+}
+
+crate::words! {
+    /// The kind of member as which a key acts.
+    KeyKind {
+        Personal = "personal",
+        Service = "service",
+    }
+}
+
+impl ApiKey {
+    /// True if the policy allows no such key any more.
+    pub fn is_beyond(&self, policy: &SignInPolicy) -> bool {
+        let is_too_old = policy.api_key_max_days.is_some_and(|days| {
+            let longest = self.created_at.plus(days_of(days));
+            self.expires_at.is_none_or(|at| at > longest)
+        });
+        is_too_old || (policy.api_key_scopes_required && self.scopes == Scopes::All)
+    }
 }
 
 /// The permissions of a key: a list, or all permissions of its creator (`*`).

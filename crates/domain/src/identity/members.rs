@@ -26,6 +26,9 @@ pub struct Member {
     pub device_label_id: Option<i64>,
     /// True if they sign in with their own credentials where single sign-on is required.
     pub is_exempt: bool,
+    /// True for the member of a service account, which is no person.
+    #[serde(skip)]
+    pub is_service: bool,
     pub created_at: Time,
     pub updated_at: Time,
     #[serde(skip)]
@@ -86,6 +89,7 @@ impl Member {
             is_active,
             device_label_id,
             is_exempt: false,
+            is_service: false,
             created_at: now,
             updated_at: now,
             version: 1,

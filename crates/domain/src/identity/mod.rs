@@ -11,6 +11,7 @@ pub mod notices;
 pub mod organizations;
 pub mod passkeys;
 pub mod releases;
+pub mod service_accounts;
 pub mod sessions;
 pub mod sign_in;
 pub mod sso;

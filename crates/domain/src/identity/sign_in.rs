@@ -29,6 +29,13 @@ crate::words! {
     }
 }
 
+impl SecondFactor {
+    /// True for a factor that stays; a recovery code is used up.
+    pub fn is_lasting(self) -> bool {
+        self != Self::Recovery
+    }
+}
+
 crate::words! {
     /// The demand for a second factor.
     #[derive(Default)]
@@ -77,11 +84,55 @@ crate::words! {
     }
 }
 
+/// The ways in which an account can sign in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Row)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a way in")]
+pub struct WaysIn {
+    #[row(column = "u.password_hash IS NOT NULL")]
+    pub has_password: bool,
+    #[row(column = "EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id)")]
+    pub has_passkey: bool,
+    #[row(
+        column = "EXISTS (SELECT 1 FROM totp_secrets s WHERE s.user_id = u.id AND s.activated_at IS NOT NULL)"
+    )]
+    pub has_app: bool,
+    /// A connection that is enabled knows the account.
+    #[row(
+        column = "EXISTS (SELECT 1 FROM sso_identities i JOIN sso_connections k ON k.id = i.connection_id WHERE i.user_id = u.id AND k.is_enabled = TRUE)"
+    )]
+    pub has_sso: bool,
+}
+
+impl WaysIn {
+    /// True if the account has credentials of its own.
+    pub fn has_own(self) -> bool {
+        self.has_password || self.has_passkey
+    }
+
+    pub fn has_any(self) -> bool {
+        self.has_own() || self.has_sso
+    }
+
+    pub fn has_second_factor(self) -> bool {
+        self.has_passkey || self.has_app
+    }
+
+    /// True if the account can sign in with both factors while its identity provider fails.
+    pub fn is_break_glass(self) -> bool {
+        self.has_own() && self.has_second_factor()
+    }
+}
+
 /// The days before a newly required second factor is enforced, unless the organization sets another number.
 const DEFAULT_GRACE_DAYS: i64 = 14;
 
 /// The hours after which a sign-in with a connection ends, unless the organization sets another number.
 const DEFAULT_SSO_MAX_HOURS: i64 = 12;
+
+/// A number of days that a policy names.
+pub fn days_of(days: i64) -> Duration {
+    Duration::from_hours(24 * days.unsigned_abs())
+}
 
 /// The last use of a session is stored to within a minute.
 const USE_PRECISION: Duration = Duration::from_mins(1);
@@ -99,6 +150,10 @@ pub struct SignInPolicy {
     pub sso: SsoDemand,
     pub sso_mfa: SsoMfa,
     pub sso_max_hours: i64,
+    /// The maximum age of new API keys; `None`: they need not expire.
+    pub api_key_max_days: Option<i64>,
+    /// New API keys name their scopes: none has all permissions of its member.
+    pub api_key_scopes_required: bool,
     /// `None` while these are the defaults.
     #[serde(skip)]
     pub updated_at: Option<Time>,
@@ -117,6 +172,8 @@ impl Default for SignInPolicy {
             sso: SsoDemand::default(),
             sso_mfa: SsoMfa::default(),
             sso_max_hours: DEFAULT_SSO_MAX_HOURS,
+            api_key_max_days: None,
+            api_key_scopes_required: false,
             updated_at: None,
             version: 0,
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::id::{OrganizationId, UserId};
+use crate::id::{OrganizationId, ServiceAccountId, UserId};
 use crate::row::Row;
 use crate::time::Time;
 
@@ -28,6 +28,9 @@ pub struct User {
     /// When the account got its second factor.
     #[serde(skip)]
     pub second_factor_since: Option<Time>,
+    /// When the user last proved their identity by credentials of their own and a second factor.
+    #[serde(skip)]
+    pub own_factors_at: Option<Time>,
     #[serde(skip)]
     pub version: i64,
 }
@@ -46,6 +49,7 @@ impl User {
             invited_to: None,
             account_id: None,
             second_factor_since: None,
+            own_factors_at: None,
             version: 1,
         }
     }
@@ -59,6 +63,17 @@ impl User {
     pub fn standing_for(id: UserId, account: UserId, to: OrganizationId, now: Time) -> Self {
         let email = format!("{id}@invitation.invalid");
         Self { account_id: Some(account), ..Self::invited(id, "Invited user".to_owned(), email, to, now) }
+    }
+
+    /// The user of a service account. Like a placeholder it belongs to the organization, and it never signs in.
+    pub fn of_service(
+        id: UserId,
+        name: String,
+        account: ServiceAccountId,
+        organization: OrganizationId,
+        now: Time,
+    ) -> Self {
+        Self::invited(id, name, format!("{account}@service.invalid"), organization, now)
     }
 
     /// The id of this user in responses.

@@ -35,6 +35,7 @@ pub const VISIBILITY_RULES: &[(&str, Permission, Reach)] = &[
     ("directory_user", Permission::MemberRead, Reach::All),
     ("directory_group", Permission::MemberRead, Reach::All),
     ("api_key", Permission::ApiKeyRead, Reach::All),
+    ("service_account", Permission::ApiKeyRead, Reach::All),
     ("risk", Permission::RiskRead, Reach::All),
     ("risk_criteria", Permission::RiskRead, Reach::All),
     ("vendor", Permission::VendorRead, Reach::All),

@@ -203,7 +203,7 @@ fn no_stray_query(parts: &Parts, context: &RequestContext, api: &Api) -> Result<
 type Found = (Arc<Principal>, Result<(), Problem>);
 
 async fn by_key(api: &Api, context: &RequestContext, text: &str, named: Named) -> Result<Found, Problem> {
-    let known = match principals::by_api_key(&api.ctx, text).await {
+    let known = match principals::by_api_key(&api.ctx, text, context.ip).await {
         Ok(known) => known,
         // Guessing keys is rate-limited like signing in.
         Err(error) => return Err(refused(api, context, error)),

@@ -15,7 +15,7 @@ use attestry_domain::identity::mail_domains::MailDomain;
 use attestry_domain::identity::members::{Member, Person};
 use attestry_domain::patch::Patch;
 use attestry_domain::text::{Name, Parse};
-use attestry_storage::{Tx, directory, mail_domains, members, organizations};
+use attestry_storage::{Tx, directory, mail_domains, members, organizations, ways_in};
 use serde_json::{Value, json};
 
 use crate::boxed;
@@ -231,7 +231,7 @@ pub async fn create_token(
                         .to_owned(),
             });
         }
-        if members::exempt_owners(c.t, c.scope).await?.is_empty() {
+        if ways_in::exempt_owners(c.t, c.scope).await?.is_empty() {
             return Err(break_glass_required(
                 "Exempt an owner with a second factor first: the directory cannot lock them out.",
             ));

@@ -361,21 +361,23 @@ pub async fn finish(
         role: seen.role,
     };
     let sign_in = recorded.id;
-    record(ctx, recorded, from).await?;
+    record(ctx, recorded, found.connection.config_version, from).await?;
     match settled {
         _ if is_test => Ok(Returned::Tested { connection, sign_in }),
         settled => settled,
     }
 }
 
-/// Stores an attempt; one that is a test and succeeds marks the connection as tested.
-async fn record(ctx: &Ctx, attempt: SsoSignIn, browser: Browser) -> Result<(), Error> {
+/// Stores an attempt; one that is a test and succeeds marks the connection as tested, if its configuration is still the
+/// one that was tested.
+async fn record(ctx: &Ctx, attempt: SsoSignIn, config_version: i64, browser: Browser) -> Result<(), Error> {
     let user = browser.session.map(|session| session.user_id);
     let scope = Scope::visitor(attempt.organization_id, user, browser.origin);
     ctx.change(&scope, async move |c| {
         let is_tested = attempt.is_test && attempt.reason.is_none();
         if is_tested
             && let Some(mut sealed) = sso_connections::lock(c.t, c.scope, attempt.connection_id).await?
+            && sealed.connection.config_version == config_version
         {
             sealed.connection.tested_at = Some(c.now);
             sealed.connection.version += 1;

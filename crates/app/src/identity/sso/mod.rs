@@ -20,7 +20,7 @@ use attestry_domain::text::Email;
 use attestry_oidc::{Client, Failure, Oidc, Provider};
 pub use attestry_storage::sso_connections::SealedConnection;
 use attestry_storage::{
-    mail_domains, members, organizations, secrets, session_grants, sign_in_policies, sso_connections,
+    mail_domains, organizations, secrets, session_grants, sign_in_policies, sso_connections, ways_in,
 };
 
 use crate::boxed;
@@ -262,9 +262,18 @@ pub async fn create(ctx: &Ctx, scope: &Scope, new: NewConnection) -> Result<Seal
     .await
 }
 
-/// Checks that another connection remains that people can sign in with, while single sign-on is required.
+/// Checks that people can sign in without a connection: with another one while single sign-on is required, and otherwise
+/// with any credentials, at least the acting owner.
 async fn must_have_another(c: &Change<'_>, id: SsoConnectionId) -> Result<(), Error> {
     if sign_in_policies::get(c.t, c.scope).await?.sso == SsoDemand::Optional {
+        let owners = ways_in::owners_without(c.t, c.scope, id).await?;
+        if owners.is_empty() || c.scope.member().is_some_and(|own| !owners.contains(&own)) {
+            return Err(Error::Conflict {
+                code: "would_lock_you_out",
+                message: "You sign in with this connection only. Add a passkey to your account, or set a password with “Forgot your password?”, first."
+                    .to_owned(),
+            });
+        }
         return Ok(());
     }
     let is_usable = |one: &SsoConnection| one.id != id && one.tested_at.is_some();
@@ -513,7 +522,7 @@ pub async fn lacks_way_in(ctx: &Ctx, organization: OrganizationId) -> Result<boo
     ctx.db
         .read(async move |t| {
             let is_required = sign_in_policies::get(t, &scope).await?.sso == SsoDemand::Required;
-            Ok(is_required && members::exempt_owners(t, &scope).await?.is_empty())
+            Ok(is_required && ways_in::exempt_owners(t, &scope).await?.is_empty())
         })
         .await
 }

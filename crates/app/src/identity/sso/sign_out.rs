@@ -8,9 +8,7 @@ use attestry_domain::id::{MemberId, SsoConnectionId, SsoIdentityId};
 use attestry_domain::identity::sessions::Session;
 use attestry_domain::identity::sso::SsoIdentity;
 use attestry_storage::members::Membership;
-use attestry_storage::{
-    members, organizations, passkeys, session_grants, sso_connections, sso_identities, users,
-};
+use attestry_storage::{members, organizations, session_grants, sso_connections, sso_identities, users};
 
 use super::accounts::{ID_TOKEN, IDENTITY};
 use super::{MISSING, oidc};
@@ -20,6 +18,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::members::must_manage;
+use crate::identity::second_factors::must_have_another;
 use crate::identity::tickets;
 
 /// The time for which a logout token is not accepted again.
@@ -128,17 +127,8 @@ pub async fn unlink_own(
         let Some(link) = known.iter().find(|link| link.identity.id == id) else {
             return Err(Error::NotFound("identity"));
         };
-        let has_own = users::password(a.t, own.user_id).await?.is_some()
-            || !passkeys::of_user(a.t, own.user_id).await?.is_empty();
-        if known.len() == 1 && !has_own {
-            return Err(Error::Conflict {
-                code: "last_method",
-                message:
-                    "This is the only way to sign in to your account. Add a passkey or a password first."
-                        .to_owned(),
-            });
-        }
         sso_identities::delete_own(a.t, own.user_id, id).await?;
+        must_have_another(a, own.user_id).await?;
         a.invalidate(Invalidate::User(own.user_id));
         let user = users::get(a.t, own.user_id).await?.ok_or(Error::NotFound("user"))?;
         // The organization of the identity is told, and no other.
