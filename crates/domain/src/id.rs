@@ -219,6 +219,7 @@ kinds! {
     SsoSignIn SsoSignInId "sgn" "sign-in"
     DirectoryToken DirectoryTokenId "dtk" "token"
     DirectoryGroup DirectoryGroupId "dgr" "group"
+    DirectoryRequest DirectoryRequestId "drq" "request"
     Release ReleaseId "rel" "release"
     Risk RiskId "rsk" "risk"
     Vendor VendorId "vnd" "vendor"

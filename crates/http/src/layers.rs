@@ -7,13 +7,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use attestry_app::core::refusals::{self, Refusal};
+use attestry_app::identity::directory;
 use attestry_domain::access::Connection;
 use attestry_domain::id::RequestId;
+use attestry_domain::identity::directory::DirectoryRequest;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use tracing::instrument::WithSubscriber;
 
 use crate::answer::problem::Problem;
@@ -72,6 +74,8 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
         claim: OnceLock::new(),
         actor: OnceLock::new(),
         admitted: OnceLock::new(),
+        directory: OnceLock::new(),
+        directory_body: OnceLock::new(),
     });
     // A client that disconnects cancels this function, but not the task that it has spawned.
     let _hang_up = HangUp(context.connection.clone());
@@ -92,6 +96,7 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
         api.responses.hold(response, reserved, whose).await.unwrap_or_else(IntoResponse::into_response)
     };
     let problem = response.extensions_mut().remove::<Problem>().or_else(|| foreign_failure(&response));
+    log_for_directory(&api, &context, &method, &uri, &response, problem.as_ref());
     if let Some(problem) = problem {
         let operation = format!("{method} {}", route.as_ref().map_or(uri.path(), MatchedPath::as_str));
         if problem.status() == StatusCode::FORBIDDEN
@@ -130,6 +135,31 @@ pub async fn outer(State(outer): State<Outer>, mut request: Request, next: Next)
         status = response.status().as_u16(), took_us = took.as_micros(), "request"
     );
     response
+}
+
+/// Adds the request of an identity provider to the log of its directory.
+fn log_for_directory(
+    api: &Api,
+    context: &RequestContext,
+    method: &Method,
+    uri: &Uri,
+    response: &Response,
+    problem: Option<&Problem>,
+) {
+    let Some((organization_id, token_id)) = context.directory.get().copied() else { return };
+    let status = problem.map_or_else(|| response.status(), Problem::status);
+    let request = DirectoryRequest {
+        id: api.ctx.ids.next(),
+        organization_id,
+        token_id,
+        at: api.ctx.now(),
+        method: method.to_string(),
+        path: uri.path_and_query().map_or_else(|| uri.path().to_owned(), ToString::to_string),
+        status: i64::from(status.as_u16()),
+        detail: problem.map(|problem| problem.detail.clone()),
+        body: context.directory_body.get().cloned(),
+    };
+    directory::log(&api.ctx, request);
 }
 
 /// Returns true if the body is compressed.

@@ -24,3 +24,18 @@ CREATE UNIQUE INDEX service_accounts_member ON service_accounts (member_id);
 ALTER TABLE api_keys ADD COLUMN last_used_ip TEXT;
 ALTER TABLE sign_in_policies ADD COLUMN api_key_max_days BIGINT;
 ALTER TABLE sign_in_policies ADD COLUMN api_key_scopes_required BOOLEAN NOT NULL DEFAULT FALSE;
+
+-- The last requests of identity providers, so that people see what went wrong.
+CREATE TABLE directory_requests (
+    id {key} NOT NULL PRIMARY KEY,
+    org_id {key} NOT NULL REFERENCES organizations (id),
+    -- The token may be revoked since.
+    token_id {key} NOT NULL,
+    at BIGINT NOT NULL,
+    method TEXT NOT NULL,
+    path TEXT NOT NULL,
+    status BIGINT NOT NULL,
+    detail TEXT,
+    body TEXT
+);
+CREATE INDEX directory_requests_org ON directory_requests (org_id, id);

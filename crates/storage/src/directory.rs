@@ -5,11 +5,14 @@ use attestry_domain::Time;
 use attestry_domain::access::Scope;
 use attestry_domain::hash::Hash;
 use attestry_domain::id::{DirectoryGroupId, DirectoryTokenId, MemberId, OrganizationId};
-use attestry_domain::identity::directory::{Directory, DirectoryGroup, DirectoryToken, DirectoryUser};
+use attestry_domain::identity::directory::{
+    Directory, DirectoryGroup, DirectoryRequest, DirectoryToken, DirectoryUser,
+};
 use attestry_domain::identity::members::Person;
+use attestry_domain::page::{After, Order, Page};
 use attestry_domain::row::Row;
 
-use crate::sql::{Columns, id, time};
+use crate::sql::{Columns, by_id, id, page_params, read_page, time};
 use crate::table::{read, read_with, select};
 
 /// The people that a directory sees: those it manages, and members with an address of a verified domain, unless they
@@ -41,6 +44,7 @@ statements! {
     JOIN = "INSERT INTO directory_memberships (group_id, member_id, org_id) VALUES ($1, $2, $3) ON CONFLICT (group_id, member_id) DO NOTHING";
     LEAVE = "DELETE FROM directory_memberships WHERE group_id = $1 AND member_id = $2 AND org_id = $3";
     LEAVE_ALL = "DELETE FROM directory_memberships WHERE org_id = $1 AND member_id = $2";
+    TRIM = "DELETE FROM directory_requests WHERE org_id = $1 AND (at < $2 OR id <= (SELECT id FROM directory_requests WHERE org_id = $1 ORDER BY id DESC LIMIT 1 OFFSET 1000))";
     MEMBERS = "SELECT member_id FROM directory_memberships WHERE org_id = $1 AND group_id = $2 ORDER BY member_id";
     COUNT_MEMBERSHIPS = "SELECT COUNT(*) FROM directory_memberships WHERE org_id = $1";
     COUNT_MEMBERS = "SELECT group_id, COUNT(*) FROM directory_memberships WHERE org_id = $1 GROUP BY group_id";
@@ -65,6 +69,7 @@ statements! {
         GROUP_BY_NAME = " WHERE org_id = $1 AND name_key = $2";
         ALL_GROUPS = " WHERE org_id = $1 ORDER BY id";
     }
+    REQUESTS: DirectoryRequest = "directory_requests" {}
     ;
     built
     FIND_TOKEN = TOKENS.select_with("secret_hash", " WHERE prefix = $1 AND EXISTS (SELECT 1 FROM organizations o WHERE o.id = directory_tokens.org_id AND o.deleted_at IS NULL)");
@@ -74,6 +79,9 @@ statements! {
     OF_MEMBER = GROUPS.select(" WHERE org_id = $1 AND id IN (SELECT group_id FROM directory_memberships WHERE org_id = $1 AND member_id = $2) ORDER BY id");
     GROUP_PAGE = GROUPS.select(" WHERE org_id = $1 ORDER BY id LIMIT $2 OFFSET $3");
     MEMBERSHIPS = select::<GroupOf>("directory_memberships g JOIN directory_groups o ON o.id = g.group_id WHERE g.org_id = $1 ORDER BY g.member_id, g.group_id");
+    ;
+    pages
+    LIST_REQUESTS = (REQUESTS.select(" WHERE org_id = $1"), "id", None);
 }
 
 /// A person as the directory sees them.
@@ -115,6 +123,26 @@ pub async fn touch(
 ) -> Result<(), Error> {
     t.execute(TOUCH, &[id(organization), time(at)]).await?;
     t.execute(TOUCH_TOKEN, &[id(token), time(at)]).await.map(|_| ())
+}
+
+/// Adds a request to the log, which keeps the last 1,000 since a time. No journal entry: this is not part of the history.
+pub async fn log_request(t: &Tx<'_>, request: &DirectoryRequest, since: Time) -> Result<(), Error> {
+    let organization = request.organization_id;
+    REQUESTS.insert_with(t, organization, request, Vec::new()).await?;
+    t.execute(TRIM, &[id(organization), time(since)]).await.map(|_| ())
+}
+
+/// Returns the requests of the log, newest first.
+pub async fn requests(
+    t: &Tx<'_>,
+    scope: &Scope,
+    limit: u16,
+    after: Option<&After>,
+) -> Result<Page<DirectoryRequest>, Error> {
+    let mut params = vec![id(scope.organization())];
+    page_params(&mut params, limit, after);
+    let sql = LIST_REQUESTS.pick(Order::Descending, after.is_some());
+    read_page(t, sql, &params, limit, read, |request: &DirectoryRequest| by_id(request.id)).await
 }
 
 /// Returns the tokens of the organization, newest first.

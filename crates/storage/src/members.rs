@@ -53,6 +53,7 @@ statements! {
     COUNT = concat!("SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id", narrowed!());
     OTHER_OWNERS = "SELECT role FROM members WHERE org_id = $1 AND id <> $2 AND is_active = TRUE AND role LIKE '%owner%'";
     EXEMPT = "SELECT id FROM members WHERE org_id = $1 AND is_active = TRUE AND is_exempt = TRUE ORDER BY id";
+    SIGN_OUT_ALL = "UPDATE members SET signed_out_at = $2 WHERE org_id = $1";
     SIGN_OUT = "UPDATE members SET signed_out_at = $3 WHERE org_id = $1 AND id = $2";
     WITHOUT_SECOND_FACTOR = "SELECT COUNT(*) FROM members m JOIN users u ON u.id = m.user_id WHERE m.org_id = $1 AND m.is_active = TRUE AND m.is_service = FALSE AND u.second_factor_since IS NULL";
     ;
@@ -253,6 +254,11 @@ pub async fn standings(t: &Tx<'_>, session: &Session) -> Result<Vec<Standing>, E
 /// Invalidates the sessions of a member in the organization that began before `at`.
 pub async fn sign_out(t: &Tx<'_>, scope: &Scope, member: MemberId, at: Time) -> Result<(), Error> {
     t.execute(SIGN_OUT, &[id(scope.organization()), id(member), time(at)]).await.map(|_| ())
+}
+
+/// Ends what all sessions of the members may do in the organization.
+pub async fn sign_out_all(t: &Tx<'_>, scope: &Scope, at: Time) -> Result<(), Error> {
+    t.execute(SIGN_OUT_ALL, &[id(scope.organization()), time(at)]).await.map(|_| ())
 }
 
 /// The active members whose accounts have no second factor.

@@ -117,6 +117,7 @@ pub const TABLES: &[Table] = tables! {
     "directory_users" ToOne
     "directory_groups" ToOne
     "directory_memberships" ToOne
+    "directory_requests" ToOne
     "releases" ToOne
     "totp_secrets" ToNone
     "recovery_codes" ToNone

@@ -32,6 +32,7 @@ both! {
     errors_have_the_shape_of_scim,
     what_somebody_had_is_handed_over_and_given_back,
     owners_hear_of_expiring_tokens_and_of_silence,
+    requests_are_kept_for_people_to_look_at,
     the_access_review_names_every_way_in,
     the_reference_tester_finds_no_error,
 }
@@ -792,6 +793,45 @@ async fn owners_hear_of_expiring_tokens_and_of_silence(app: &TestApp) {
     }
     assert_eq!(expiring, [14, 3]);
     assert_eq!(silent.len(), 1, "{silent:?}");
+}
+
+async fn requests_are_kept_for_people_to_look_at(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    app.write_touches();
+    let kept = async |count: usize| {
+        let path = format!("{SETTINGS}/requests");
+        loop {
+            let found = idp.own("GET", &path, Value::Null).await.expect(200)["data"].clone();
+            if found.as_array().is_some_and(|all| all.len() == count) {
+                return found;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let mut eve = person("eve@acme.example");
+    eve["password"] = json!("swordfish");
+    idp.send("POST", "/Users", &eve).await.expect(201);
+    let wrong = idp.send("POST", "/Users", &person("eve@elsewhere.example")).await;
+    assert_eq!(wrong.status, 400);
+    let all = kept(2).await;
+    let (failed, made) = (&all[0], &all[1]);
+    assert_eq!(
+        (&failed["method"], &failed["path"], &failed["status"]),
+        (&json!("POST"), &json!("/scim/v2/Users"), &json!(400))
+    );
+    assert_eq!(failed["detail"], "The domain elsewhere.example is not verified by this organization.");
+    assert_eq!((&made["status"], &made["detail"]), (&json!(201), &Value::Null));
+    let body = made["body"].as_str().expect("a body");
+    assert!(body.contains("eve@acme.example") && !body.contains("swordfish"), "{body}");
+    // A stranger leaves nothing, and another organization sees nothing.
+    let token = format!("Bearer {}x", &idp.token[..idp.token.len() - 1]);
+    let stranger = app.call("GET", "/scim/v2/Users").header("authorization", &token).send().await;
+    assert_eq!(stranger.status, 401);
+    kept(2).await;
+    let other = app.tenant("Other", "other@example.com").await;
+    let theirs = app.call("GET", &format!("{SETTINGS}/requests")).key(&other.key).send().await.expect(200);
+    assert_eq!(theirs["count"], 0);
+    app.mails().await;
 }
 
 async fn the_access_review_names_every_way_in(app: &TestApp) {

@@ -343,10 +343,21 @@ async fn a_counter_that_goes_back_is_refused(app: &TestApp) {
     laptop.counter = 6;
     let body = answer(app, &mut laptop).await;
     sign_in(app, &body).send().await.expect(200);
-    for counter in [6, 5, 0] {
+    app.mails().await;
+    let suspicious = async || {
+        let told =
+            app.mails().await.into_iter().filter(|mail| mail.subject == "A passkey may have been copied");
+        let entries = app.get("/v1/audit-logs?action=passkey.counter_suspicious&total=true").send().await;
+        (told.count(), entries.expect(200)["total"].as_i64())
+    };
+    // The same answer twice is no copy.
+    assert!(!sign_in(app, &body).send().await.status.is_success());
+    assert_eq!(suspicious().await, (0, Some(0)));
+    for (number, counter) in (1..).zip([6, 5, 0]) {
         laptop.counter = counter;
         let body = answer(app, &mut laptop).await;
         sign_in(app, &body).send().await.problem(401, "invalid_credentials");
+        assert_eq!(suspicious().await, (1, Some(number)));
     }
     laptop.counter = 7;
     let body = answer(app, &mut laptop).await;

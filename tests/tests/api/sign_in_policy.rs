@@ -262,6 +262,21 @@ async fn a_member_is_signed_out_of_one_organization(app: &TestApp) {
     app.clock.advance(Duration::from_secs(1));
     let again = app.sign_in("bob@example.com").await;
     app.call("GET", "/v1/tasks").session(&again, &app.home.organization).send().await.expect(200);
+    // An owner signs out everybody, themselves included.
+    let owner = app.sign_in(&app.home.email).await;
+    let everybody = "/v1/organization/sign-out-everybody";
+    let out = |token: &str| app.call("POST", everybody).session(token, &app.home.organization).send();
+    out(&again).await.problem(403, "forbidden");
+    app.clock.advance(Duration::from_secs(1));
+    out(&owner).await.expect(200);
+    for token in [&again, &owner] {
+        let tasks = app.call("GET", "/v1/tasks").session(token, &app.home.organization).send().await;
+        must_reauthenticate(&tasks, &app.home, "too_old");
+    }
+    app.get("/v1/tasks").send().await.expect(200);
+    app.clock.advance(Duration::from_secs(1));
+    let owner = app.sign_in(&app.home.email).await;
+    app.call("GET", "/v1/tasks").session(&owner, &app.home.organization).send().await.expect(200);
     // An admin does not sign out an owner.
     app.member(&app.home, "carol@example.com", "admin").await;
     let carol = app.sign_in("carol@example.com").await;

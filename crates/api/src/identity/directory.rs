@@ -5,11 +5,11 @@ use attestry_app::identity::directory::{self, Overview};
 use attestry_derive::View;
 use attestry_domain::Time;
 use attestry_domain::access::{Roles, grant};
-use attestry_domain::id::{DirectoryGroupId, DirectoryTokenId, kind};
-use attestry_domain::identity::directory::{DirectoryGroup, DirectoryToken};
+use attestry_domain::id::{DirectoryGroupId, DirectoryRequestId, DirectoryTokenId, kind};
+use attestry_domain::identity::directory::{DirectoryGroup, DirectoryRequest, DirectoryToken};
 use attestry_domain::text::Name;
 use attestry_http::answer::conditions::{Conditions, with_tag};
-use attestry_http::answer::lists::PageView;
+use attestry_http::answer::lists::{self, ById, PageView};
 use attestry_http::answer::problem::Problem;
 use attestry_http::request::caller::Granted;
 use attestry_http::request::idempotency::WithoutSecret;
@@ -210,6 +210,62 @@ pub(crate) async fn revoke_directory_token(
     confirmation::must_be_confirmed(&api.ctx, &scope).await?;
     directory::revoke_token(&api.ctx, &scope, id.found()?).await?;
     Ok(Json(Done::DONE))
+}
+
+/// A request of the identity provider.
+#[derive(Clone, Debug, Serialize, ToSchema, View)]
+#[view(DirectoryRequest)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DirectoryRequest, example = json!(request_example()))]
+pub(crate) struct RequestView {
+    #[schema(value_type = String, example = "drq_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    id: DirectoryRequestId,
+    #[schema(value_type = String, example = "dtk_01jcqg3v5mefzr7d0a6w3k9x2b")]
+    token_id: DirectoryTokenId,
+    #[schema(value_type = String, format = DateTime)]
+    at: Time,
+    method: String,
+    /// The path with its query.
+    path: String,
+    /// The status of the answer.
+    status: i64,
+    /// The reason for which it failed; null if it did not.
+    #[schema(required)]
+    detail: Option<String>,
+    /// The body without passwords, cut at 8 KiB; null if there was none, or if it was not JSON.
+    #[schema(required)]
+    body: Option<String>,
+}
+
+fn request_example() -> Value {
+    json!({
+        "id": "drq_01jcqg3v5mefzr7d0a6w3k9x2b", "tokenId": "dtk_01jcqg3v5mefzr7d0a6w3k9x2b",
+        "at": "2026-11-15T09:30:00.000Z", "method": "POST", "path": "/scim/v2/Users", "status": 400,
+        "detail": "The domain acme.example is not verified by this organization.",
+        "body": "{\"userName\":\"eve@acme.example\"}"
+    })
+}
+
+page_of! {
+    pub(crate) RequestList = RequestView, "DirectoryRequestList", request_example(), HAS_TOTAL = false
+}
+
+/// Lists the last requests of the identity provider
+///
+/// The last 1,000 of the last 14 days, those that failed with the reason. A request appears within seconds.
+#[utoipa::path(
+    get, path = "/v1/organization/directory/requests", tag = "Directory", params(ById),
+    responses((status = 200, body = RequestList, description = "The requests, newest first."))
+)]
+pub(crate) async fn list_directory_requests(
+    api: State<Api>,
+    scope: Granted<grant::IdentityRead>,
+    query: ValidQuery<ById>,
+) -> Result<Json<RequestList>, Problem> {
+    let ValidQuery(ById { limit, after, total: _ }) = query;
+    let page = directory::requests(&api.ctx, &scope, limit, after).await?;
+    let next_cursor = lists::next_id(page.next);
+    Ok(Json(PageView::new(page.items, next_cursor, None)))
 }
 
 /// A group of the directory.

@@ -180,6 +180,23 @@ pub(crate) async fn update_sign_in_policy(
     Ok(with_tag(StatusCode::OK, &tag, PolicyView::from(set)))
 }
 
+/// Signs everybody out of the organization
+///
+/// All sessions of its members, also yours, must sign in again; they stay valid in other organizations. API keys go on
+/// working. The session must have been confirmed within the last ten minutes.
+#[utoipa::path(
+    post, path = "/v1/organization/sign-out-everybody", tag = "Organization",
+    responses((status = 200, body = Done, description = "Everybody has to sign in again."))
+)]
+pub(crate) async fn sign_out_everybody(
+    api: State<Api>,
+    scope: Granted<grant::IdentityUpdate>,
+) -> Result<Json<Done>, Problem> {
+    confirmation::must_be_confirmed(&api.ctx, &scope).await?;
+    sign_in_policy::sign_out_everybody(&api.ctx, &scope).await?;
+    Ok(Json(Done::DONE))
+}
+
 /// Signs a member out of the organization
 ///
 /// Their sessions stay valid in other organizations. Signing out an owner requires `owner:manage`.

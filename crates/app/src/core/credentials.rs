@@ -9,6 +9,7 @@ use attestry_domain::Time;
 use attestry_domain::access::{Credential, Principal};
 use attestry_domain::hash::Hash;
 use attestry_domain::id::{ApiKeyId, DirectoryTokenId, MemberId, OrganizationId, SessionId, UserId};
+use attestry_domain::identity::directory::DirectoryRequest;
 use attestry_domain::identity::sessions::Session;
 use quick_cache::sync::Cache;
 use tokio::sync::mpsc;
@@ -78,11 +79,13 @@ impl Invalidate {
 }
 
 /// A credential that was used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Touch {
     Key(ApiKeyId, Time, Option<IpAddr>),
     Session(SessionId, Time),
     Directory(OrganizationId, DirectoryTokenId, Time),
+    /// What a directory's token was used for.
+    Request(Box<DirectoryRequest>),
 }
 
 impl CredentialCache {
@@ -101,8 +104,12 @@ impl CredentialCache {
         let last = Time::from_millis(touched.load(Ordering::Relaxed));
         if now.since(last) >= TOUCH_EVERY {
             touched.store(now.as_millis(), Ordering::Relaxed);
-            // A full channel only loses an update of the last use.
-            let _ = self.touches.0.try_send(touch);
+            self.note(touch);
         }
+    }
+
+    /// Writes a use in the background. A full channel only loses that it was used.
+    pub(crate) fn note(&self, touch: Touch) {
+        let _ = self.touches.0.try_send(touch);
     }
 }

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use attestry_domain::Time;
-use attestry_domain::access::Origin;
+use attestry_domain::access::{Origin, Scope};
 use attestry_domain::id::{PasskeyId, UserId};
 use attestry_domain::identity::passkeys::{MAX_PASSKEYS, Passkey, PasskeyName};
 use attestry_domain::identity::sessions::Session;
@@ -16,17 +16,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use webauthn_rs::prelude::{
     Credential, DiscoverableAuthentication, Passkey as PublicKey, PasskeyRegistration, PublicKeyCredential,
-    RegisterPublicKeyCredential, Url, Uuid, Webauthn, WebauthnBuilder,
+    RegisterPublicKeyCredential, Url, Uuid, Webauthn, WebauthnBuilder, WebauthnError,
 };
 
 use crate::boxed;
 use crate::core::context::Ctx;
 use crate::core::error::{Error, passkey_known};
+use crate::core::queue::Mail;
 use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::principals::bad_session;
 use crate::identity::second_factors::{changed, must_have_another, record};
 use crate::identity::sessions::{Proven, SignedIn, bad_credentials, confirmed, open};
 use crate::identity::tickets::{self, Ticket};
+use crate::notices::mail_templates;
 
 const REGISTRATION: &str = "passkey registration";
 const SIGN_IN: &str = "passkey sign-in";
@@ -298,6 +300,7 @@ async fn assert(
     ticket: &str,
     session: Option<&Session>,
     credential: Value,
+    origin: &Origin,
 ) -> Result<Option<Asserted>, Error> {
     let webauthn = webauthn(ctx)?;
     let Authentication { session: bound, state } = tickets::read(ctx, purpose, ticket)?;
@@ -318,8 +321,13 @@ async fn assert(
         return Ok(None);
     }
     let mut key: PublicKey = serde_json::from_str(&found.credential)?;
-    let Ok(result) = webauthn.finish_discoverable_authentication_v2(&credential, state, &key) else {
-        return Ok(None);
+    let result = match webauthn.finish_discoverable_authentication_v2(&credential, state, &key) {
+        Ok(result) => result,
+        Err(WebauthnError::CredentialPossibleCompromise) => {
+            report_copy(ctx, &found.passkey, ticket, origin).await?;
+            return Ok(None);
+        }
+        Err(_) => return Ok(None),
     };
     key.update_credential(&result);
     Ok(Some(Asserted {
@@ -327,6 +335,32 @@ async fn assert(
         credential: serde_json::to_string(&key)?,
         is_synced: result.backup_state(),
     }))
+}
+
+/// Records that the counter of a passkey went back, and tells its user: a copy of the key may be in use. A response that is
+/// sent again has the same counter, too, but its ticket was redeemed.
+async fn report_copy(ctx: &Ctx, passkey: &Passkey, ticket: &str, origin: &Origin) -> Result<(), Error> {
+    let (owner, name, ticket, from) =
+        (passkey.user_id, passkey.name.clone(), ticket.to_owned(), origin.clone());
+    let reported = ctx
+        .change_account(owner, origin, async move |a| {
+            tickets::redeem(a.t, &ticket, a.now).await?;
+            let user = users::get(a.t, owner).await?.ok_or_else(wrong_passkey)?;
+            let scope = |membership: &Membership| {
+                Scope::visitor(membership.organization, Some(owner), from.clone())
+            };
+            record(a, owner, "passkey.counter_suspicious", scope).await?;
+            let message = format!(
+                "The passkey “{name}” was refused: it counts its uses, and the count went back. Somebody may use a copy of it. If it is not a device that you have restored, remove the passkey."
+            );
+            let subject = "A passkey may have been copied";
+            a.enqueue(&Mail(mail_templates::security(a.ctx, &user, subject, &message))).await
+        })
+        .await;
+    match reported {
+        Ok(()) | Err(Error::Gone { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 impl Asserted {
@@ -348,7 +382,8 @@ pub async fn sign_in(
     user_agent: Option<String>,
     origin: Origin,
 ) -> Result<SignedIn, Error> {
-    let asserted = assert(ctx, SIGN_IN, &ticket, None, credential).await?.ok_or_else(wrong_passkey)?;
+    let asserted =
+        assert(ctx, SIGN_IN, &ticket, None, credential, &origin).await?.ok_or_else(wrong_passkey)?;
     let own = asserted.passkey.user_id;
     let user = ctx.db.read(async move |t| users::get(t, own).await).await?.ok_or_else(wrong_passkey)?;
     let proven = Proven { user, method: SignInMethod::Passkey, password: None, code: None };
@@ -375,7 +410,7 @@ pub async fn confirm(
     credential: Value,
     origin: Origin,
 ) -> Result<Time, Error> {
-    let asserted = assert(ctx, CONFIRMATION, &ticket, Some(session), credential)
+    let asserted = assert(ctx, CONFIRMATION, &ticket, Some(session), credential, &origin)
         .await?
         .ok_or_else(|| Error::field("credential", "is not a passkey of this account"))?;
     confirmed(ctx, session, Some(SecondFactor::Passkey), origin, async move |a| {

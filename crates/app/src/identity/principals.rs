@@ -23,6 +23,9 @@ use crate::core::error::Error;
 use crate::core::keys::{public_part, same};
 use crate::identity::api_keys::PREFIX;
 
+/// The age up to which requests of identity providers are kept.
+const DIRECTORY_REQUESTS_KEPT: Duration = Duration::from_hours(24 * 14);
+
 /// The lifetime of a cached credential.
 pub(crate) const CREDENTIAL_CACHE_TTL: Duration = Duration::from_secs(4);
 
@@ -251,11 +254,14 @@ pub async fn write_touches(ctx: Ctx) {
         let (lifetime, max_age) = (ctx.settings.session_lifetime, ctx.settings.session_max_age);
         let written: Result<(), attestry_storage::Error> = ctx
             .db
-            .write(async move |t| match touch {
-                Touch::Key(key, at, ip) => api_keys::touch(t, key, at, ip).await,
-                Touch::Session(session, at) => sessions::touch(t, session, at, lifetime, max_age).await,
+            .write(async move |t| match &touch {
+                Touch::Key(key, at, ip) => api_keys::touch(t, *key, *at, *ip).await,
+                Touch::Session(session, at) => sessions::touch(t, *session, *at, lifetime, max_age).await,
                 Touch::Directory(organization, token, at) => {
-                    directory::touch(t, organization, token, at).await
+                    directory::touch(t, *organization, *token, *at).await
+                }
+                Touch::Request(request) => {
+                    directory::log_request(t, request, request.at.minus(DIRECTORY_REQUESTS_KEPT)).await
                 }
             })
             .await;

@@ -1,4 +1,4 @@
-//! The sign-in policy of an organization, and signing a member out of it.
+//! The sign-in policy of an organization, and signing its members out of it.
 
 use std::time::Duration;
 
@@ -236,6 +236,18 @@ pub async fn sign_out(ctx: &Ctx, scope: &Scope, member: MemberId) -> Result<(), 
         members::sign_out(c.t, c.scope, member, c.now).await?;
         c.invalidate(Invalidate::Member(member));
         c.record("member.signed_out", "member", member, &MemberState::new(&person.member, &person.user))
+    })
+    .await
+}
+
+/// Ends what the sessions of all members may do in this organization, also those of the caller.
+#[boxed]
+pub async fn sign_out_everybody(ctx: &Ctx, scope: &Scope) -> Result<(), Error> {
+    ctx.change(scope, async move |c| {
+        let organization = organizations::get(c.t, c.scope).await?.ok_or(Error::NotFound("organization"))?;
+        members::sign_out_all(c.t, c.scope, c.now).await?;
+        c.invalidate(Invalidate::Organization(c.organization()));
+        c.record("organization.signed_out", "organization", c.organization(), &organization)
     })
     .await
 }

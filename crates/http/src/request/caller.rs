@@ -12,7 +12,7 @@ use attestry_app::identity::sso::start_path;
 use attestry_app::portals;
 use attestry_domain::access::{Actor, Claim, Connection, Credential, Grant, Origin, Principal, Scope};
 use attestry_domain::hash::{hex, sha256};
-use attestry_domain::id::{OrganizationId, UserId};
+use attestry_domain::id::{DirectoryTokenId, OrganizationId, UserId};
 use attestry_domain::text::Email;
 use axum::extract::{ConnectInfo, FromRequestParts, OptionalFromRequestParts, Request};
 use cookie::Cookie;
@@ -51,6 +51,10 @@ pub struct RequestContext {
     pub actor: OnceLock<Actor>,
     /// Set when the caller has passed every check of `authenticate`.
     pub admitted: OnceLock<Arc<Principal>>,
+    /// Set when an identity provider is identified: its directory, and its token.
+    pub directory: OnceLock<(OrganizationId, DirectoryTokenId)>,
+    /// The body that an identity provider sent, for the log of its directory.
+    pub directory_body: OnceLock<String>,
 }
 
 impl RequestContext {

@@ -2,7 +2,7 @@
 
 use attestry_app::identity::directory::{self, Query};
 use attestry_domain::access::Scope;
-use attestry_domain::identity::directory::{Projection, Resource, Type};
+use attestry_domain::identity::directory::{Projection, Resource, Type, loggable};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use http::header;
 use http::request::Parts;
@@ -46,6 +46,7 @@ impl FromRequestParts<Api> for Directory {
             }
         };
         if let Some(token) = scope.directory_token() {
+            let _ = context.directory.set((scope.organization(), token));
             api.limits.check_directory(token)?;
         }
         Ok(Self(scope))
@@ -72,9 +73,13 @@ impl FromRequest<Api> for ScimBody {
         if !kind.eq_ignore_ascii_case(JSON) && !kind.eq_ignore_ascii_case(SCIM) {
             return Err(Problem::new("unsupported_media_type", "Send the body as application/scim+json."));
         }
+        let context = request_context(request.extensions())?;
         let bytes = read_request(request).await?;
         match serde_json::from_slice(&bytes) {
-            Ok(Value::Object(body)) => Ok(Self(body)),
+            Ok(Value::Object(body)) => {
+                let _ = context.directory_body.set(loggable(&body));
+                Ok(Self(body))
+            }
             Ok(_) => Err(Problem::new("scim_invalid_syntax", "The body must be a JSON object.")),
             Err(error) => Err(Problem::new("scim_invalid_syntax", format!("The body is not JSON: {error}."))),
         }

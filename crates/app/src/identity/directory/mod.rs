@@ -8,11 +8,12 @@ use attestry_domain::access::{Origin, Roles, Scope};
 use attestry_domain::hash::sha256;
 use attestry_domain::id::{DirectoryGroupId, DirectoryTokenId, MemberId, OrganizationId};
 use attestry_domain::identity::directory::{
-    Directory, DirectoryGroup, DirectoryToken, DirectoryUser, Fault, MAX_TOKENS, Projection, Refusal,
-    Resource, Type,
+    Directory, DirectoryGroup, DirectoryRequest, DirectoryToken, DirectoryUser, Fault, MAX_TOKENS,
+    Projection, Refusal, Resource, Type,
 };
 use attestry_domain::identity::mail_domains::MailDomain;
 use attestry_domain::identity::members::{Member, Person};
+use attestry_domain::page::{After, Page};
 use attestry_domain::patch::Patch;
 use attestry_domain::text::{Name, Parse};
 use attestry_storage::{Tx, directory, mail_domains, members, organizations, ways_in};
@@ -297,6 +298,23 @@ pub async fn authenticate(ctx: &Ctx, text: &str, origin: Origin) -> Result<Scope
     let last = token.last_used_at.map_or(0, Time::as_millis).into();
     ctx.credentials.touch(&last, now, Touch::Directory(token.organization_id, token.id, now));
     Ok(Scope::directory(token.organization_id, token.id, origin))
+}
+
+/// Adds a request to the log of the directory, in the background.
+pub fn log(ctx: &Ctx, request: DirectoryRequest) {
+    ctx.credentials.note(Touch::Request(Box::new(request.cut())));
+}
+
+/// Lists the last requests of the identity provider, newest first.
+#[boxed]
+pub async fn requests(
+    ctx: &Ctx,
+    scope: &Scope,
+    limit: u16,
+    after: Option<After>,
+) -> Result<Page<DirectoryRequest>, Error> {
+    let scope = scope.clone();
+    Ok(ctx.db.read(async move |t| directory::requests(t, &scope, limit, after.as_ref()).await).await?)
 }
 
 /// Lists the groups with the numbers of their members.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::access::Roles;
-use crate::id::{DirectoryGroupId, DirectoryTokenId, MemberId, OrganizationId};
+use crate::id::{DirectoryGroupId, DirectoryRequestId, DirectoryTokenId, MemberId, OrganizationId};
 use crate::row::Row;
 use crate::time::Time;
 
@@ -96,6 +96,65 @@ pub struct DirectoryGroup {
     pub version: i64,
 }
 
+/// A request of the identity provider, for the log.
+#[derive(Clone, Debug, PartialEq, Eq, Row)]
+pub struct DirectoryRequest {
+    pub id: DirectoryRequestId,
+    #[row(column = "org_id")]
+    pub organization_id: OrganizationId,
+    pub token_id: DirectoryTokenId,
+    pub at: Time,
+    pub method: String,
+    /// The path with its query.
+    pub path: String,
+    pub status: i64,
+    /// The reason for which it failed.
+    pub detail: Option<String>,
+    /// The body without passwords, cut to a maximum length.
+    pub body: Option<String>,
+}
+
+/// The maximum length of a kept path and of a kept body, in bytes.
+const MAX_KEPT_PATH: usize = 2000;
+const MAX_KEPT_BODY: usize = 8192;
+
+impl DirectoryRequest {
+    /// Cuts what is longer than the log keeps.
+    #[must_use]
+    pub fn cut(self) -> Self {
+        let cut = |mut text: String, most: usize| {
+            text.truncate(text.floor_char_boundary(most));
+            text
+        };
+        let Self { path, body, .. } = self.clone();
+        Self { path: cut(path, MAX_KEPT_PATH), body: body.map(|body| cut(body, MAX_KEPT_BODY)), ..self }
+    }
+}
+
+/// The text of a body for the log, without passwords.
+pub fn loggable(body: &Resource) -> String {
+    fn without_passwords(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.retain(|name, _| !name.to_lowercase().ends_with("password"));
+                let names_one = fields
+                    .get("path")
+                    .and_then(Value::as_str)
+                    .is_some_and(|path| path.to_lowercase().contains("password"));
+                if names_one {
+                    fields.remove("value");
+                }
+                fields.values_mut().for_each(without_passwords);
+            }
+            Value::Array(items) => items.iter_mut().for_each(without_passwords),
+            _ => {}
+        }
+    }
+    let mut value = Value::Object(body.clone());
+    without_passwords(&mut value);
+    value.to_string()
+}
+
 /// A resource: attributes by their names.
 pub type Resource = Map<String, Value>;
 
@@ -168,6 +227,29 @@ mod tests {
             Value::Object(map) => map,
             other => panic!("not an object: {other}"),
         }
+    }
+
+    #[test]
+    fn the_log_has_no_passwords_and_is_cut() {
+        let body = object(json!({
+            "userName": "eve", "Password": "secret", "name": {"password": "secret"},
+            "Operations": [{"op": "replace", "path": "password", "value": "secret"}, {"value": {"password": "secret"}}]
+        }));
+        assert!(!loggable(&body).contains("secret"), "{}", loggable(&body));
+        assert!(loggable(&body).contains("eve"));
+        let long = DirectoryRequest {
+            id: DirectoryRequestId::from_u128(1),
+            organization_id: OrganizationId::from_u128(1),
+            token_id: DirectoryTokenId::from_u128(1),
+            at: Time::from_millis(0),
+            method: "PUT".to_owned(),
+            path: "ä".repeat(2000),
+            status: 200,
+            detail: None,
+            body: Some("x".repeat(10_000)),
+        };
+        let cut = long.cut();
+        assert_eq!((cut.path.len(), cut.body.map(|body| body.len())), (2000, Some(8192)));
     }
 
     #[test]
