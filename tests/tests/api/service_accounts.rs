@@ -11,6 +11,7 @@ both! {
     its_keys_have_no_permissions_that_the_maker_lacks,
     an_account_whose_owner_left_is_orphaned,
     an_account_and_its_keys_end_together,
+    there_are_at_most_a_hundred,
     another_organization_does_not_see_it,
     the_policy_limits_new_keys,
 }
@@ -188,6 +189,17 @@ async fn an_account_and_its_keys_end_together(app: &TestApp) {
     app.call("GET", "/v1/risks").key(&key).send().await.problem(401, "invalid_api_key");
     let keys = app.get("/v1/organization/api-keys").send().await.expect(200);
     assert_eq!(keys["data"].as_array().expect("keys").len(), 1);
+}
+
+async fn there_are_at_most_a_hundred(app: &TestApp) {
+    for number in 0..100 {
+        create(app, json!({"name": format!("Import {number}")})).await;
+    }
+    own(app, "POST", PATH).json(&importer(app)).send().await.problem(409, "too_many_service_accounts");
+    let list = app.get(PATH).send().await.expect(200);
+    assert_eq!(list["count"], 100);
+    own(app, "DELETE", &format!("{PATH}/{}", id(&list["data"][7]))).send().await.expect(200);
+    create(app, json!({})).await;
 }
 
 async fn another_organization_does_not_see_it(app: &TestApp) {

@@ -398,6 +398,12 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Domain required",
         "A directory manages people with addresses of verified domains: verify one first.",
     ),
+    (
+        "too_many_service_accounts",
+        409,
+        "Too many service accounts",
+        "An organization has at most 100 service accounts; delete one that is no longer used.",
+    ),
     ("too_many_tokens", 409, "Too many tokens", "A directory has at most two tokens; revoke one first."),
     (
         "scim_uniqueness",
