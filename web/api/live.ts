@@ -4,6 +4,7 @@ import { organization } from './organization';
 import { refetch } from './query';
 
 const ACCESS_REVIEW = '/v1/organization/access-review';
+const KEYS = ['/v1/organization/api-keys', '/v1/organization/service-accounts'];
 
 /** What was fetched from these paths changes with such an entity. */
 export const paths: Record<string, string[]> = {
@@ -12,7 +13,7 @@ export const paths: Record<string, string[]> = {
   user: ['/v1/people', ACCESS_REVIEW, 'session'],
   session: ['/v1/auth'],
   second_factor: ['/v1/auth', '/v1/people', ACCESS_REVIEW],
-  sign_in_policy: ['/v1/organization/sign-in-policy', '/v1/auth/security', 'session'],
+  sign_in_policy: ['/v1/organization/sign-in-policy', '/v1/auth/security', 'session', ...KEYS],
   mail_domain: ['/v1/organization/domains'],
   sso_connection: ['/v1/organization/sso-connections', ACCESS_REVIEW],
   directory: ['/v1/organization/directory'],
@@ -22,6 +23,7 @@ export const paths: Record<string, string[]> = {
   sso_identity: ['/v1/people', '/v1/auth', ACCESS_REVIEW],
   'user-notifications': ['/v1/auth'],
   api_key: ['/v1/organization'],
+  service_account: KEYS,
   secret: ['/v1/organization'],
   'automation-hosts': ['/v1/organization'],
   chat_channel: ['/v1/chat-channels'],

@@ -15,6 +15,7 @@ const messages = [
   'must have 1 to 255 characters; it has 300',
   'must be a whole number from 1 to 25',
   'must be one of: high, low',
+  'is required, and must lie within 90 days',
   '"Ada" is nobody in this organization; use a name, an e-mail address or an id',
   '"Ada" is the name of several people; use the e-mail address',
 ];
@@ -27,7 +28,7 @@ test('what the server says of a field is said in the language of the console', (
   Object.assign(t, { problems: en.problems, imports: en.imports });
   expect(german.filter((one) => english.includes(one))).toEqual([]);
   expect(german[6]).toBe('Muss 1 bis 255 Zeichen haben');
-  expect(german[9]).toContain('„Ada“');
+  expect(german[10]).toContain('„Ada“');
 });
 
 test('a sentence that the console has no words for stays as it is', () => {

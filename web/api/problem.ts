@@ -50,6 +50,7 @@ const SENTENCES: [RegExp, (one: string, other: string) => string][] = [
   [/^can be read in two ways; write it as (\S+) or (\S+)$/, (one, other) => t.problems.fields.twoDates(one, other)],
   [/^must not be in the future$/, () => t.problems.fields.notFuture],
   [/^must lie in the future$/, () => t.problems.fields.future],
+  [/^(?:is required, and )?must lie within (\d+) days$/, (days) => t.problems.fields.within(days)],
   [/^is too long$/, () => t.problems.fields.long],
   [/^must have at most (\d+) characters(?:;|$)/, (most) => t.problems.fields.atMost(most)],
   [/^must have (\d+) to (\d+) characters(?:;|$)/, (least, most) => t.problems.fields.length(least, most)],

@@ -38,8 +38,10 @@ test('whatever happens to a member or to a sign-in has words of its own', () => 
   const members = (ACTIONS.member ?? []).map((verb) => actionOf('member', verb)).filter((action) => action !== 'member.updated');
   expect(members.filter((action) => !t.people.verbs[action])).toEqual([]);
   const directories = ['directory', 'directory_token', 'directory_user', 'directory_group'];
-  expect(directories.filter((kind) => !t.audit.entities[kind])).toEqual([]);
-  const kinds = ['member', 'user', 'session', 'second_factor', 'mail_domain', 'sso_connection', 'sso_identity', ...directories];
+  const credentials = ['api_key', 'service_account'];
+  expect([...directories, ...credentials].filter((kind) => !t.audit.entities[kind])).toEqual([]);
+  const signIns = ['member', 'user', 'session', 'second_factor', 'mail_domain', 'sso_connection', 'sso_identity'];
+  const kinds = [...signIns, ...directories, ...credentials];
   const words = kinds.flatMap((kind) => (ACTIONS[kind] ?? []).map((verb) => actionWord(actionOf(kind, verb))));
   expect(words.filter((word) => word === '' || /_/.test(word))).toEqual([]);
   const verbs = kinds.flatMap((kind) => ACTIONS[kind] ?? []).map((verb) => verb.split('.').at(-1) ?? '');

@@ -75,7 +75,8 @@ export const ACTIONS: Record<string, string[]> = {
   directory_token: ['created', 'revoked'],
   directory_user: ['created', 'updated', 'deleted'],
   directory_group: ['created', 'updated', 'members_changed', 'role_changed', 'deleted'],
-  api_key: ['created', 'revoked'],
+  api_key: ['created', 'rotated', 'revoked'],
+  service_account: ['created', 'updated', 'orphaned', 'deleted'],
   secret: ['set', 'deleted'],
   'automation-hosts': ['updated'],
   chat_channel: ['created', 'updated', 'tested', 'deleted'],
@@ -176,6 +177,8 @@ export function fieldWord(entityType: string, field: string): string {
     member: t.people.fields,
     automation: t.tasks.automations.fields,
     context_entry: t.settings.context.fields,
+    api_key: { memberId: t.settings.keys.columns.member },
+    service_account: { memberId: t.settings.keys.columns.member, description: t.settings.serviceAccounts.purpose },
   };
   return own[entityType]?.[field] ?? t.audit.fieldWords[field] ?? field;
 }

@@ -12,6 +12,7 @@ export function pageOf(entityType: string, id: string): string | undefined {
     soa_document: '/applicability',
     soa_answer: '/applicability',
     api_key: '/settings/keys',
+    service_account: `/settings/service-accounts?open=${id}`,
     secret: '/settings/secrets',
     chat_channel: '/settings/chat',
     risk_criteria: '/settings/criteria',

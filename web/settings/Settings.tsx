@@ -8,7 +8,8 @@ import { Account } from './account/Account';
 import { ChatChannels } from './ChatChannels';
 import { Context } from './Context';
 import { Hosts } from './Hosts';
-import { Keys } from './Keys';
+import { Keys } from './keys/Keys';
+import { ServiceAccounts } from './keys/ServiceAccounts';
 import { Organization } from './Organization';
 import { RiskCriteria } from './RiskCriteria';
 import { Secrets } from './Secrets';
@@ -21,6 +22,7 @@ const SECTIONS: { name: Section; page: ComponentType }[] = [
   { name: 'organization', page: Organization },
   { name: 'security', page: SignIn },
   { name: 'criteria', page: RiskCriteria },
+  { name: 'service-accounts', page: ServiceAccounts },
   { name: 'keys', page: Keys },
   { name: 'secrets', page: Secrets },
   { name: 'hosts', page: Hosts },

@@ -7,6 +7,7 @@ export const NEEDS: Record<Section, string | undefined> = {
   organization: 'organization:read',
   security: 'identity:read',
   criteria: 'risk:read',
+  'service-accounts': 'api-key:read',
   keys: 'api-key:read',
   secrets: 'secret:read',
   hosts: 'automation:read',

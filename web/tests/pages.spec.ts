@@ -24,6 +24,7 @@ const pages = [
   '/settings/chat',
   '/settings/criteria',
   '/settings/security',
+  '/settings/service-accounts',
   '/nowhere',
 ];
 

@@ -188,6 +188,7 @@ test.describe('an employee', () => {
       '/people/access-review',
       '/settings/keys',
       '/settings/security',
+      '/settings/service-accounts',
     ]) {
       await openAs(page, demo, EMPLOYEE, path);
       // What one may not see reads like what is not there.

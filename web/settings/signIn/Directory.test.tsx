@@ -3,7 +3,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 import { answer, draw } from '../../parts/testing/render';
 import { Directory } from './Directory';
-import { directoryState, missingForTokens, tokenState } from './directory';
+import { directoryState, missingForTokens } from './directory';
 import { useDirectory } from './queries';
 import type { MailDomain } from './sso';
 
@@ -71,14 +71,6 @@ test('the state says when the identity provider asked last, and warns if it is s
   expect(state('2026-11-08T09:30:00.000Z', token).tone).toBe('ok');
   expect(state('2026-11-06T09:30:00.000Z', token)).toMatchObject({ tone: 'warn', label: 'No request for 9 days' });
   expect(state(null, { expiresAt: '2026-11-15T09:30:00.000Z' })).toMatchObject({ tone: 'bad', label: 'No valid token' });
-});
-
-test('a token that has expired or soon will says so', () => {
-  const inDays = (days: number) => ({ expiresAt: new Date(Date.now() + days * 86_400_000).toISOString() });
-  expect(tokenState({ expiresAt: null })).toBeUndefined();
-  expect(tokenState(inDays(30))).toBeUndefined();
-  expect(tokenState(inDays(3))?.label).toBe('in 3 d');
-  expect(tokenState(inDays(-1))?.label).toBe('Expired');
 });
 
 test('a token needs a domain that counts and an exempt owner', () => {

@@ -8,13 +8,13 @@ import { useConfirm } from '../../parts/confirm';
 import { useConfirmed } from '../../parts/confirmed';
 import { day, moment, nextDay, startOf, today } from '../../parts/format';
 import { Panel } from '../../parts/Panel';
-import { StatusPill } from '../../parts/StatusPill';
 import { toast } from '../../parts/toast';
 import { t } from '../../texts';
+import { Expiry, isExpired } from '../expiry';
 import { FormBody, useForm } from '../form';
 import { Head } from '../Section';
 import css from '../settings.module.css';
-import { isExpired, MAX_TOKENS, type Missing, type Token, tokenState } from './directory';
+import { MAX_TOKENS, type Missing, type Token } from './directory';
 import { DIRECTORY } from './queries';
 
 type Props = {
@@ -96,9 +96,8 @@ function Line({ token, isLast }: { token: Token; isLast: boolean }) {
   const { can } = useMe();
   const { ask, dialog } = useConfirm();
   const texts = t.signIn.directory.tokens;
-  const { id, name, prefix, createdAt, lastUsedAt, expiresAt } = token;
+  const { id, name, prefix, createdAt, lastUsedAt } = token;
   const { columns } = texts;
-  const state = tokenState(token);
   const revoke = async () => {
     await api.DELETE('/v1/organization/directory/tokens/{id}', { params: { path: { id } } });
     await refetch(DIRECTORY);
@@ -116,7 +115,7 @@ function Line({ token, isLast }: { token: Token; isLast: boolean }) {
         {lastUsedAt ? moment(lastUsedAt) : texts.never}
       </td>
       <td data-label={columns.expires} className="t2">
-        {expiresAt ? day(new Date(expiresAt)) : texts.never} {state && <StatusPill {...state} />}
+        <Expiry of={token} />
       </td>
       <td data-align="right">
         {can('identity:update') && (

@@ -19,8 +19,11 @@ const policy = {
   sso: 'optional',
   ssoMfa: 'trusted',
   ssoMaxHours: 12,
+  apiKeyMaxDays: null,
+  apiKeyScopesRequired: false,
   exemptMembers: ['mem_1'],
   membersWithoutSecondFactor: 1,
+  apiKeysBeyondPolicy: 2,
   updatedAt: null,
 };
 const connection = {
@@ -242,6 +245,26 @@ test('a policy asks before it requires a second factor, not whenever it is saved
   await user.click(screen.getByRole('button', { name: 'Save' }));
   await waitFor(() => expect(changes()).toBe(2));
   expect(screen.queryByRole('dialog')).toBeNull();
+});
+
+test('new API keys are limited, and older ones that exceed the limits are counted', async () => {
+  view.current = {};
+  const asked = answer({ ...paths, '/v1/auth/confirm': () => confirmed });
+  const { user } = draw(<SignIn />, OWNER);
+  expect(await screen.findByText('2 keys beyond the sign-in policy')).toBeTruthy();
+  const days = screen.getByLabelText('Longest lifetime of a new key, in days (optional)');
+  await user.type(days, '0');
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  expect(await screen.findByText('Enter a whole number from 1 to 3650, or leave it empty.')).toBeTruthy();
+  await user.clear(days);
+  await user.type(days, '90');
+  await user.click(screen.getByRole('checkbox', { name: 'New keys must name their permissions' }));
+  await user.click(screen.getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(asked.some(({ method }) => method === 'PATCH')).toBe(true));
+  expect(JSON.parse(asked.find(({ method }) => method === 'PATCH')?.body ?? '')).toMatchObject({
+    apiKeyMaxDays: 90,
+    apiKeyScopesRequired: true,
+  });
 });
 
 test('a refusal of a field is shown by the form, any other one by the question', async () => {

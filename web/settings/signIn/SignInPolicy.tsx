@@ -1,7 +1,8 @@
 import { Checkbox, Select } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
-import { usePeople } from '../../api/people';
+import { SERVICE_ACCOUNTS, usePeople } from '../../api/people';
 import { Problem } from '../../api/problem';
 import { refetch } from '../../api/query';
 import type { Versioned } from '../../api/records';
@@ -15,13 +16,25 @@ import { NumberField } from '../../parts/NumberField';
 import { toast } from '../../parts/toast';
 import { t } from '../../texts';
 import { FormBody, useForm } from '../form';
+import { BeyondPolicy } from '../keys/BeyondPolicy';
+import { API_KEYS } from '../keys/keys';
 import { Section } from '../Section';
 import css from '../settings.module.css';
 import { bodyOf, holdsFrom, LIMITS, type Policy, problemsOf, type Typed, typedOf } from './policy';
 import { fetchPolicy, POLICY } from './queries';
 import { affectedBy, type Connection, type MailDomain, missingFor } from './sso';
 
-const FIELDS = ['sso', 'ssoMfa', 'ssoMaxHours', 'mfa', 'graceDays', 'idleMinutes', 'maxHours'];
+const FIELDS = [
+  'sso',
+  'ssoMfa',
+  'ssoMaxHours',
+  'mfa',
+  'graceDays',
+  'idleMinutes',
+  'maxHours',
+  'apiKeyMaxDays',
+  'apiKeyScopesRequired',
+];
 
 type Props = { known: Versioned<Policy>; connections: Connection[]; domains: MailDomain[] };
 
@@ -47,30 +60,53 @@ function holdsWords(from: string): string {
 function Shown({ of: policy }: { of: Policy }) {
   const texts = t.signIn.policy;
   return (
-    <dl>
-      <Field name="sso" label={texts.sso} kind="text" value={null}>
-        {policy.sso === 'required' ? texts.ssoRequired : texts.ssoOptional}
-      </Field>
-      <Field name="ssoMfa" label={texts.ssoMfa} kind="text" value={null}>
-        {texts.ssoMfas[policy.ssoMfa]}
-      </Field>
-      <Field name="ssoMaxHours" label={texts.ssoAge} kind="text" value={null}>
-        {texts.hours(policy.ssoMaxHours)}
-      </Field>
-      <Field name="mfa" label={texts.factor} kind="text" value={null}>
-        {policy.mfa === 'required' ? texts.required : texts.optional}
-        {policy.mfaFrom && <span className={css.answer}>{holdsWords(policy.mfaFrom)}</span>}
-      </Field>
-      <Field name="graceDays" label={texts.graceDays} kind="text" value={null}>
-        {texts.days(policy.graceDays)}
-      </Field>
-      <Field name="idleMinutes" label={texts.idle} kind="text" value={null}>
-        {policy.idleMinutes === null ? texts.server : texts.minutes(policy.idleMinutes)}
-      </Field>
-      <Field name="maxHours" label={texts.age} kind="text" value={null}>
-        {policy.maxHours === null ? texts.server : texts.hours(policy.maxHours)}
-      </Field>
-    </dl>
+    <>
+      <dl>
+        <Field name="sso" label={texts.sso} kind="text" value={null}>
+          {policy.sso === 'required' ? texts.ssoRequired : texts.ssoOptional}
+        </Field>
+        <Field name="ssoMfa" label={texts.ssoMfa} kind="text" value={null}>
+          {texts.ssoMfas[policy.ssoMfa]}
+        </Field>
+        <Field name="ssoMaxHours" label={texts.ssoAge} kind="text" value={null}>
+          {texts.hours(policy.ssoMaxHours)}
+        </Field>
+        <Field name="mfa" label={texts.factor} kind="text" value={null}>
+          {policy.mfa === 'required' ? texts.required : texts.optional}
+          {policy.mfaFrom && <span className={css.answer}>{holdsWords(policy.mfaFrom)}</span>}
+        </Field>
+        <Field name="graceDays" label={texts.graceDays} kind="text" value={null}>
+          {texts.days(policy.graceDays)}
+        </Field>
+        <Field name="idleMinutes" label={texts.idle} kind="text" value={null}>
+          {policy.idleMinutes === null ? texts.server : texts.minutes(policy.idleMinutes)}
+        </Field>
+        <Field name="maxHours" label={texts.age} kind="text" value={null}>
+          {policy.maxHours === null ? texts.server : texts.hours(policy.maxHours)}
+        </Field>
+        <Field name="apiKeyMaxDays" label={texts.keyDays} kind="text" value={null}>
+          {policy.apiKeyMaxDays === null ? texts.noLimit : texts.days(policy.apiKeyMaxDays)}
+        </Field>
+        <Field name="apiKeyScopesRequired" label={texts.keyScopes} kind="text" value={null}>
+          {policy.apiKeyScopesRequired ? t.filters.yes : t.filters.no}
+        </Field>
+      </dl>
+      <OlderKeys count={policy.apiKeysBeyondPolicy} />
+    </>
+  );
+}
+
+/** The API keys that are older than the policy and exceed it, with the way to them. */
+function OlderKeys({ count }: { count: number }) {
+  const { can } = useMe();
+  return (
+    <BeyondPolicy count={count}>
+      {can('api-key:read') && (
+        <Link to="/settings/$section" params={{ section: 'keys' }} search={{}} className="link">
+          {t.signIn.policy.showKeys}
+        </Link>
+      )}
+    </BeyondPolicy>
   );
 }
 
@@ -96,7 +132,7 @@ function Form({ known, connections, domains }: Props) {
       set({ version: (await fetchPolicy()).version });
       throw new Error(texts.conflict);
     }
-    await refetch(POLICY, '/v1/auth/security', 'session');
+    await refetch(POLICY, API_KEYS, SERVICE_ACCOUNTS, '/v1/auth/security', 'session');
     discard();
     toast(texts.saved);
   }
@@ -184,6 +220,26 @@ function Form({ known, connections, domains }: Props) {
             error={form.errors.maxHours}
             onChange={(maxHours) => set({ maxHours })}
           />
+        </fieldset>
+        <fieldset className={css.steps}>
+          <legend>{t.settings.sections.keys}</legend>
+          <NumberField
+            label={texts.keyDays}
+            description={texts.keyDaysHelp}
+            limits={LIMITS.apiKeyMaxDays}
+            isOptional
+            value={typed.apiKeyMaxDays}
+            error={form.errors.apiKeyMaxDays}
+            onChange={(apiKeyMaxDays) => set({ apiKeyMaxDays })}
+          />
+          <Checkbox
+            label={texts.keyScopes}
+            description={texts.keyScopesHelp}
+            checked={typed.areKeyScopesRequired}
+            error={form.errors.apiKeyScopesRequired}
+            onChange={(event) => set({ areKeyScopesRequired: event.currentTarget.checked })}
+          />
+          <OlderKeys count={known.data.apiKeysBeyondPolicy} />
         </fieldset>
         {draft !== null && (
           <p className="t2" role="status">

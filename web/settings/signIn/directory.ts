@@ -1,7 +1,8 @@
 import type { Schemas } from '../../api/client';
-import { daysUntil, iso, moment } from '../../parts/format';
+import { moment } from '../../parts/format';
 import type { Status } from '../../parts/StatusPill';
 import { t } from '../../texts';
+import { isExpired } from '../expiry';
 import { doesCount, type MailDomain } from './sso';
 
 export type Directory = Schemas['Directory'];
@@ -12,12 +13,7 @@ export type Group = Schemas['DirectoryGroup'];
 export const MAX_TOKENS = 2;
 /** The days without a request after which a directory counts as silent. */
 const SILENT_DAYS = 7;
-/** Owners are warned of the end of a token from then on. */
-const EXPIRES_SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
-
-export const isExpired = ({ expiresAt }: Pick<Token, 'expiresAt'>, now = Date.now()) =>
-  expiresAt !== null && Date.parse(expiresAt) <= now;
 
 /** The state of the directory, with the advice that goes with it. */
 export function directoryState(
@@ -34,15 +30,6 @@ export function directoryState(
   if (age > SILENT_DAYS * DAY_MS)
     return { label: states.silent(Math.floor(age / DAY_MS)), advice: advice.silent, tone: 'warn', shape: 'alert' };
   return { label: states.active(moment(lastRequestAt)), tone: 'ok', shape: 'check' };
-}
-
-/** The state of a token that has expired or will soon; none for any other one. */
-export function tokenState({ expiresAt }: Pick<Token, 'expiresAt'>): Status | undefined {
-  const { tokens } = t.signIn.directory;
-  if (expiresAt === null) return undefined;
-  if (isExpired({ expiresAt })) return { label: tokens.expired, tone: 'bad', shape: 'cross' };
-  const left = daysUntil(iso(new Date(expiresAt)));
-  return left <= EXPIRES_SOON_DAYS ? { label: t.time.in(left), tone: 'warn', shape: 'clock' } : undefined;
 }
 
 export type Missing = 'domain' | 'exempt';

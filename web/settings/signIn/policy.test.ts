@@ -11,8 +11,11 @@ const policy: Policy = {
   sso: 'optional',
   ssoMfa: 'trusted',
   ssoMaxHours: 12,
+  apiKeyMaxDays: null,
+  apiKeyScopesRequired: false,
   exemptMembers: [],
   membersWithoutSecondFactor: 3,
+  apiKeysBeyondPolicy: 0,
   updatedAt: null,
 };
 const typed = typedOf(policy, '"1"');
@@ -26,9 +29,12 @@ test('what is typed is sent as numbers, and an empty limit as none', () => {
     graceDays: '14',
     idleMinutes: '',
     maxHours: '168',
+    apiKeyMaxDays: '',
+    areKeyScopesRequired: false,
     version: '"1"',
   });
-  expect(bodyOf({ ...typed, isSsoRequired: true, isRequired: true, maxHours: ' ', idleMinutes: '30' })).toEqual({
+  const changed = { isSsoRequired: true, isRequired: true, maxHours: ' ', idleMinutes: '30', areKeyScopesRequired: true };
+  expect(bodyOf({ ...typed, ...changed })).toEqual({
     sso: 'required',
     ssoMfa: 'trusted',
     ssoMaxHours: 12,
@@ -36,6 +42,8 @@ test('what is typed is sent as numbers, and an empty limit as none', () => {
     graceDays: 14,
     idleMinutes: 30,
     maxHours: null,
+    apiKeyMaxDays: null,
+    apiKeyScopesRequired: true,
   });
 });
 
@@ -47,7 +55,8 @@ test('numbers outside of their limits have problems at their fields', () => {
     'idleMinutes',
     'maxHours',
   ]);
-  expect(Object.keys(problemsOf({ ...typed, graceDays: '91', idleMinutes: '1.5', maxHours: '-1' }))).toHaveLength(3);
+  const odd = { graceDays: '91', idleMinutes: '1.5', maxHours: '-1', apiKeyMaxDays: '3651' };
+  expect(Object.keys(problemsOf({ ...typed, ...odd }))).toHaveLength(4);
 });
 
 test('the days of grace count from when a second factor was first required', () => {

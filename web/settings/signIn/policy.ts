@@ -13,6 +13,8 @@ export type Typed = {
   graceDays: string;
   idleMinutes: string;
   maxHours: string;
+  apiKeyMaxDays: string;
+  areKeyScopesRequired: boolean;
   version: string | null;
 };
 
@@ -24,6 +26,8 @@ export const typedOf = (policy: Policy, version: string | null): Typed => ({
   graceDays: String(policy.graceDays),
   idleMinutes: policy.idleMinutes === null ? '' : String(policy.idleMinutes),
   maxHours: policy.maxHours === null ? '' : String(policy.maxHours),
+  apiKeyMaxDays: policy.apiKeyMaxDays === null ? '' : String(policy.apiKeyMaxDays),
+  areKeyScopesRequired: policy.apiKeyScopesRequired,
   version,
 });
 
@@ -32,24 +36,28 @@ export const LIMITS = {
   graceDays: { min: 0, max: 90 },
   idleMinutes: { min: 5, max: 43_200 },
   maxHours: { min: 1, max: 8_760 },
+  apiKeyMaxDays: { min: 1, max: 3_650 },
 };
 
-export const problemsOf = ({ ssoMaxHours, graceDays, idleMinutes, maxHours }: Typed) =>
+export const problemsOf = ({ ssoMaxHours, graceDays, idleMinutes, maxHours, apiKeyMaxDays }: Typed) =>
   present({
     ssoMaxHours: numberProblem(ssoMaxHours, LIMITS.ssoMaxHours),
     graceDays: numberProblem(graceDays, LIMITS.graceDays),
     idleMinutes: numberProblem(idleMinutes, LIMITS.idleMinutes, { isOptional: true }),
     maxHours: numberProblem(maxHours, LIMITS.maxHours, { isOptional: true }),
+    apiKeyMaxDays: numberProblem(apiKeyMaxDays, LIMITS.apiKeyMaxDays, { isOptional: true }),
   });
 
-export const bodyOf = ({ isSsoRequired, ssoMfa, ssoMaxHours, isRequired, graceDays, idleMinutes, maxHours }: Typed): Change => ({
-  sso: isSsoRequired ? 'required' : 'optional',
-  ssoMfa,
-  ssoMaxHours: numberIn(ssoMaxHours),
-  mfa: isRequired ? 'required' : 'optional',
-  graceDays: numberIn(graceDays),
-  idleMinutes: numberIn(idleMinutes) ?? null,
-  maxHours: numberIn(maxHours) ?? null,
+export const bodyOf = (typed: Typed): Change => ({
+  sso: typed.isSsoRequired ? 'required' : 'optional',
+  ssoMfa: typed.ssoMfa,
+  ssoMaxHours: numberIn(typed.ssoMaxHours),
+  mfa: typed.isRequired ? 'required' : 'optional',
+  graceDays: numberIn(typed.graceDays),
+  idleMinutes: numberIn(typed.idleMinutes) ?? null,
+  maxHours: numberIn(typed.maxHours) ?? null,
+  apiKeyMaxDays: numberIn(typed.apiKeyMaxDays) ?? null,
+  apiKeyScopesRequired: typed.areKeyScopesRequired,
 });
 
 const DAY_MS = 86_400_000;

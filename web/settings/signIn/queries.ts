@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { $api, api } from '../../api/client';
 import type { Versioned } from '../../api/records';
+import { useMe } from '../../api/session';
 import type { Policy } from './policy';
 
 export const POLICY = '/v1/organization/sign-in-policy' as const;
@@ -14,9 +15,15 @@ export async function fetchPolicy(): Promise<Versioned<Policy>> {
   return { data: data as Policy, version: response.headers.get('ETag') };
 }
 
+/** The sign-in policy, for readers who may see it. */
+export function usePolicy() {
+  const { can } = useMe();
+  return useQuery({ queryKey: ['policy', POLICY], queryFn: fetchPolicy, enabled: can('identity:read') });
+}
+
 /** The sign-in of the members of the organization: the policy, the connections and the domains, once all are there. */
 export function useSignIn() {
-  const policy = useQuery({ queryKey: ['policy', POLICY], queryFn: fetchPolicy });
+  const policy = usePolicy();
   // A test ends in another window.
   const connections = $api.useQuery('get', CONNECTIONS, {}, { refetchOnWindowFocus: 'always' });
   const domains = $api.useQuery('get', DOMAINS);

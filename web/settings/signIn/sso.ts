@@ -12,7 +12,7 @@ export type MailDomain = Schemas['MailDomain'];
 export type SsoSignIn = Schemas['SsoSignIn'];
 type GroupRole = Connection['groupRoles'][number];
 
-/** The roles that a group can give, and the one that it gives now: nobody becomes an owner by a group. */
+/** The roles that a group can give and a service account can have, and the one that is set now: never owner. */
 export const roleChoices = (now?: string | null) =>
   [...new Set([...ROLES.filter((role) => role !== 'owner'), ...(now ? [now] : [])])].map((value) => ({
     value,

@@ -283,12 +283,16 @@ export const shared: Shared = {
       managed_by_directory: 'Laut Verzeichnis hat diese Person keinen Zugang. Aktivieren Sie sie bei Ihrem Identitätsanbieter.',
       domain_required: 'Bestätigen Sie zuerst eine Domain: Ein Verzeichnis verwaltet Personen mit Adressen bestätigter Domains.',
       too_many_tokens: 'Das Verzeichnis hat zwei Token, mehr sind nicht möglich. Widerrufen Sie zuerst eines.',
+      role_exceeds_own: 'Sie können keine Rolle mit Berechtigungen vergeben, die Sie selbst nicht haben.',
+      too_many_service_accounts: 'Ihre Organisation hat 100 Dienstkonten, mehr sind nicht möglich. Löschen Sie zuerst eines.',
       last_method:
         'Das ist Ihre einzige Möglichkeit, sich anzumelden. Fügen Sie zuerst einen Passkey hinzu, oder legen Sie ein Passwort fest.',
     },
     causes: {
       provider_unreachable: (detail) =>
         `Der Identitätsanbieter lässt sich nicht abfragen: ${detail.replace(/^The identity provider cannot be asked: /, '')}`,
+      scope_exceeds_own: (detail) =>
+        `Ein Schlüssel kann keine Berechtigung haben, die Sie selbst nicht haben: ${detail.match(/scope ([\w:-]+)/)?.[1] ?? detail}`,
     },
     reference: (id) => `Referenz ${id}`,
     fields: {
@@ -299,6 +303,7 @@ export const shared: Shared = {
       twoDates: (one, other) => `Datum ist nicht eindeutig; schreiben Sie ${one} oder ${other}`,
       notFuture: 'Darf nicht in der Zukunft liegen',
       future: 'Muss in der Zukunft liegen',
+      within: (days) => `Muss innerhalb von ${n(Number(days), 'Tag', 'Tagen')} liegen`,
       long: 'Ist zu lang',
       atMost: (most) => `Darf höchstens ${most} Zeichen haben`,
       length: (least, most) => `Muss ${least} bis ${most} Zeichen haben`,

@@ -32,6 +32,12 @@ export const signIn: Texts['signIn'] = {
     minutes: (count) => n(count, 'Minute', 'Minuten'),
     hours: (count) => n(count, 'Stunde', 'Stunden'),
     server: 'Vorgabe des Servers',
+    keyDays: 'Höchstdauer neuer Schlüssel in Tagen',
+    keyDaysHelp: 'Von 1 bis 3650. Ohne Angabe müssen Schlüssel nicht ablaufen.',
+    noLimit: 'Unbegrenzt',
+    keyScopes: 'Neue Schlüssel müssen ihre Berechtigungen nennen',
+    keyScopesHelp: 'Schlüssel mit allen Berechtigungen werden abgelehnt.',
+    showKeys: 'API-Schlüssel anzeigen',
     ask: 'Zweiten Faktor verlangen?',
     askText: (count, when) =>
       count === 0
@@ -243,7 +249,6 @@ export const signIn: Texts['signIn'] = {
       full: 'Es gibt zwei Token. Widerrufen Sie eines, bevor Sie ein neues erstellen.',
       columns: { name: 'Name', created: 'Erstellt', used: 'Zuletzt verwendet', expires: 'Läuft ab' },
       never: 'Nie',
-      expired: 'Abgelaufen',
       name: 'Name',
       nameHelp: 'Der Identitätsanbieter, der es verwendet, etwa Entra ID.',
       expires: 'Läuft ab am',

@@ -254,11 +254,14 @@ export const shared = {
       managed_by_directory: 'The directory keeps this person out. Activate them at your identity provider.',
       domain_required: 'Verify a domain first: a directory manages people with addresses in verified domains.',
       too_many_tokens: 'The directory has two tokens, which is the maximum. Revoke one first.',
+      role_exceeds_own: 'You cannot give a role with permissions that you do not have.',
+      too_many_service_accounts: 'Your organization has 100 service accounts, which is the maximum. Delete one first.',
       last_method: 'This is the only way to sign in to your account. Add a passkey or set a password first.',
     } as Record<string, string>,
     /** The problems whose cause only the server knows. */
     causes: {
       provider_unreachable: (detail) => detail,
+      scope_exceeds_own: (detail) => detail,
     } as Record<string, (detail: string) => string>,
     reference: (id: string) => `Reference ${id}`,
     fields: {
@@ -269,6 +272,7 @@ export const shared = {
       twoDates: (one: string, other: string) => `Can be read in two ways; write it as ${one} or ${other}`,
       notFuture: 'Must not be in the future',
       future: 'Must be in the future',
+      within: (days: string) => `Must be within ${n(Number(days), 'day', 'days')}`,
       long: 'Is too long',
       atMost: (most: string) => `Must have at most ${most} characters`,
       length: (least: string, most: string) => `Must have ${least} to ${most} characters`,

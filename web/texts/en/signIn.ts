@@ -30,6 +30,12 @@ export const signIn = {
     minutes: (count: number) => n(count, 'minute', 'minutes'),
     hours: (count: number) => n(count, 'hour', 'hours'),
     server: 'Limit of the server',
+    keyDays: 'Longest lifetime of a new key, in days',
+    keyDaysHelp: 'From 1 to 3650. Leave it empty if keys need not expire.',
+    noLimit: 'No limit',
+    keyScopes: 'New keys must name their permissions',
+    keyScopesHelp: 'Keys with all permissions are refused.',
+    showKeys: 'Show API keys',
     ask: 'Require a second factor?',
     askText: (count: number, when: string): string =>
       count === 0
@@ -235,7 +241,6 @@ export const signIn = {
       full: 'There are two tokens. Revoke one before you create another.',
       columns: { name: 'Name', created: 'Created', used: 'Last used', expires: 'Expires' },
       never: 'Never',
-      expired: 'Expired',
       name: 'Name',
       nameHelp: 'The identity provider that uses it, such as Entra ID.',
       expires: 'Expires on',
