@@ -722,7 +722,13 @@ async fn what_somebody_had_is_handed_over_and_given_back(app: &TestApp) {
     let risk = app.risk(mine.clone()).await;
     let (first, second) = (app.task(mine.clone()).await, app.task(mine.clone()).await);
     let vendor = app.vendor(mine).await;
+    app.mails().await;
     idp.set_active(&eve, false).await;
+    let mails = app.mails().await;
+    let told = mails.iter().find(|mail| mail.subject == "Records have lost their owner").expect("a mail");
+    assert_eq!(told.to_address, app.home.email);
+    assert!(told.text.contains("1 risk, 1 vendor, 2 tasks."), "{}", told.text);
+    assert!(told.text.contains(&format!("/people?open={}", id(&eve))), "{}", told.text);
     let assignee = async |path: &str, record: &Value| {
         app.get(&format!("{path}/{}", id(record))).send().await.expect(200)["assigneeId"].clone()
     };

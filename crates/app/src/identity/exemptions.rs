@@ -14,6 +14,7 @@ use crate::core::context::Ctx;
 use crate::core::error::Error;
 use crate::core::queue::{Failure, Job, JobLease, Outcome};
 use crate::identity::owners::tell_owners;
+use crate::notices::mail_templates::Topic;
 
 /// The time within which an exempt owner must have proved that their own credentials work.
 const PROVED_WITHIN: Duration = Duration::from_hours(24 * 30);
@@ -89,7 +90,7 @@ impl Job for ExemptSignIn {
             let (name, email) = (&person.user.name, &person.user.email);
             let text =
                 format!("{name} ({email}) signed in with their own credentials, without single sign-on.");
-            tell_owners(c, "An exempt owner signed in", &text).await
+            tell_owners(c, Topic::SignIn, "An exempt owner signed in", &text).await
         })
         .await?;
         Ok(Outcome::Ended)

@@ -15,7 +15,7 @@ use crate::core::error::Error;
 use crate::core::queue::{Failure, Job, JobLease, Mail, Outcome};
 use crate::identity::owners::tell_owners;
 use crate::identity::{mail_domains as domains, service_accounts as accounts};
-use crate::notices::mail_templates;
+use crate::notices::mail_templates::{self, Topic};
 
 const EVERY: Duration = Duration::from_hours(24);
 /// The days before the end of a client secret at which owners are told.
@@ -77,7 +77,10 @@ impl Job for IdentityChecks {
             let text = format!(
                 "The identity provider has asked for nothing in {SILENT_DAYS} days. If it should, check its provisioning: people who leave may still have access."
             );
-            ctx.change(&scope, async move |c| tell_owners(c, "The directory is silent", &text).await).await?;
+            ctx.change(&scope, async move |c| {
+                tell_owners(c, Topic::SignIn, "The directory is silent", &text).await
+            })
+            .await?;
         }
         Ok(Outcome::Again(now.plus(EVERY)))
     }
@@ -103,7 +106,7 @@ async fn warn_of_keys(ctx: &Ctx, until: Time) -> Result<(), Failure> {
             Date::of(expires_at)
         );
         ctx.change(&scope, async move |c| {
-            tell_owners(c, "A token of the directory is about to expire", &text).await
+            tell_owners(c, Topic::SignIn, "A token of the directory is about to expire", &text).await
         })
         .await?;
     }
@@ -120,9 +123,10 @@ async fn warn_of_keys(ctx: &Ctx, until: Time) -> Result<(), Failure> {
             );
             let subject = "An API key is about to expire";
             if person.member.is_active && !person.member.is_service && !person.member.role.is_owner() {
-                c.enqueue(&Mail(mail_templates::key_expires(c.ctx, &person.user, subject, &text))).await?;
+                c.enqueue(&Mail(mail_templates::tell(c.ctx, &person.user, Topic::Key, subject, &text)))
+                    .await?;
             }
-            tell_owners(c, subject, &text).await
+            tell_owners(c, Topic::SignIn, subject, &text).await
         })
         .await?;
     }
@@ -138,7 +142,9 @@ async fn warn(ctx: &Ctx, connection: &SsoConnection) -> Result<(), Failure> {
         connection.name,
         Date::of(expires_at)
     );
-    ctx.change(&scope, async move |c| tell_owners(c, "A client secret is about to expire", &text).await)
-        .await?;
+    ctx.change(&scope, async move |c| {
+        tell_owners(c, Topic::SignIn, "A client secret is about to expire", &text).await
+    })
+    .await?;
     Ok(())
 }

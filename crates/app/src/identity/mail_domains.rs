@@ -20,6 +20,7 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::Error;
 use crate::core::precondition::Precondition;
 use crate::identity::owners::tell_owners;
+use crate::notices::mail_templates::Topic;
 
 /// The entity type in the journal.
 const DOMAIN: &str = "mail_domain";
@@ -263,7 +264,8 @@ async fn settle(c: &Change<'_>, id: MailDomainId, found: Found) -> Result<MailDo
         ..looked
     };
     if let Some(message) = message {
-        tell_owners(c, &format!("The domain {} is not verified", before.name), message).await?;
+        tell_owners(c, Topic::SignIn, &format!("The domain {} is not verified", before.name), message)
+            .await?;
     }
     match action {
         Some(action) => save(c, &before, after, action).await,
@@ -287,7 +289,7 @@ async fn lose(c: &Change<'_>, before: MailDomain) -> Result<MailDomain, Error> {
     sso_identities::delete_of_domain(c.t, c.scope, before.name.as_str()).await?;
     c.invalidate(Invalidate::Organization(c.organization()));
     let message = "Another organization has verified it. Its people can no longer use single sign-on here.";
-    tell_owners(c, &format!("The domain {} was lost", before.name), message).await?;
+    tell_owners(c, Topic::SignIn, &format!("The domain {} was lost", before.name), message).await?;
     let after = MailDomain {
         state: S::Lost,
         failing_since: None,

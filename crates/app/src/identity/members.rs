@@ -7,6 +7,7 @@ use attestry_domain::id::{MemberId, OrganizationId, UserId};
 use attestry_domain::identity::members::{
     Member, MemberFilter, MemberPatch, MemberSort, MemberState, NewMember, Person,
 };
+use attestry_domain::identity::releases::ReleasedKind;
 use attestry_domain::identity::users::User;
 use attestry_domain::page::{Order, Page, PageRequest};
 use attestry_storage::{
@@ -20,7 +21,9 @@ use crate::core::credentials::Invalidate;
 use crate::core::error::{Error, already_member};
 use crate::core::precondition::Precondition;
 use crate::identity::invitations::{self, Invited, Sent, invitation_pending};
+use crate::identity::owners::tell_owners;
 use crate::identity::{directory, exemptions, service_accounts};
+use crate::notices::mail_templates::Topic;
 use crate::registers;
 
 const MISSING: Error = Error::NotFound("member");
@@ -444,12 +447,33 @@ async fn other_user(c: &Change<'_>, old: &Member, after: &Member) -> Result<Opti
 
 /// Ends what depends on a membership: open assignments, and sessions of users without another membership.
 async fn release(c: &Change<'_>, member: &Member) -> Result<(), Error> {
-    registers::release_all(c, member.id).await?;
+    let taken = registers::release_all(c, member.id).await?;
     service_accounts::owner_left(c, member.id).await?;
+    tell_of_released(c, member, &taken).await?;
     end_sessions_without_membership(c, member.user_id).await
 }
 
-/// Gives a member who comes back what nobody else has taken.
+/// Tells the owners how many records have lost their assignee.
+async fn tell_of_released(
+    c: &Change<'_>,
+    member: &Member,
+    taken: &[(ReleasedKind, usize)],
+) -> Result<(), Error> {
+    let counts: Vec<String> =
+        taken.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| kind.counted(*count)).collect();
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let Some(person) = members::get(c.t, c.scope, member.id).await? else { return Ok(()) };
+    let text = format!(
+        "{} was deactivated. Nobody is responsible for what they had: {}. Hand it over to somebody else; who comes back within 30 days gets back what is left.",
+        person.user.name,
+        counts.join(", ")
+    );
+    tell_owners(c, Topic::Released(member.id), "Records have lost their owner", &text).await
+}
+
+/// Assigns the released records of a member who comes back to them again.
 pub(crate) async fn restore(c: &Change<'_>, member: &Member, user: &User) -> Result<(), Error> {
     service_accounts::owner_returned(c, member.id).await?;
     match registers::releases::restore(c, member.id).await? {

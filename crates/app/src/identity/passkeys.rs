@@ -28,7 +28,7 @@ use crate::identity::principals::bad_session;
 use crate::identity::second_factors::{changed, must_have_another, record};
 use crate::identity::sessions::{Proven, SignedIn, bad_credentials, confirmed, open};
 use crate::identity::tickets::{self, Ticket};
-use crate::notices::mail_templates;
+use crate::notices::mail_templates::{self, Topic};
 
 const REGISTRATION: &str = "passkey registration";
 const SIGN_IN: &str = "passkey sign-in";
@@ -354,7 +354,7 @@ async fn report_copy(ctx: &Ctx, passkey: &Passkey, ticket: &str, origin: &Origin
                 "The passkey “{name}” was refused: it counts its uses, and the count went back. Somebody may use a copy of it. If it is not a device that you have restored, remove the passkey."
             );
             let subject = "A passkey may have been copied";
-            a.enqueue(&Mail(mail_templates::security(a.ctx, &user, subject, &message))).await
+            a.enqueue(&Mail(mail_templates::tell(a.ctx, &user, Topic::Account, subject, &message))).await
         })
         .await;
     match reported {

@@ -21,7 +21,7 @@ use crate::core::queue::Mail;
 use crate::core::throttle::{PASSWORDS, Verified, prove};
 use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::password_reset;
-use crate::notices::mail_templates;
+use crate::notices::mail_templates::{self, Topic};
 
 /// The maximum number of reset links sent to an account …
 const RESETS: i64 = 3;
@@ -150,7 +150,14 @@ pub async fn remove(ctx: &Ctx, session: &Session, origin: Origin) -> Result<(), 
         a.record_everywhere(scope, "user.password_removed", "user", user.id, Some(&after)).await?;
         let message =
             "The password of your Attestry account was removed: you sign in with a passkey from now on.";
-        a.enqueue(&Mail(mail_templates::security(a.ctx, &user, "Your password was removed", message))).await
+        a.enqueue(&Mail(mail_templates::tell(
+            a.ctx,
+            &user,
+            Topic::Account,
+            "Your password was removed",
+            message,
+        )))
+        .await
     })
     .await
 }

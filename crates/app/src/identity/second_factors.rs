@@ -32,7 +32,7 @@ use crate::identity::confirmation::{must_be_fresh, own_scope};
 use crate::identity::exemptions;
 use crate::identity::members::must_manage;
 use crate::identity::principals::bad_session;
-use crate::notices::mail_templates;
+use crate::notices::mail_templates::{self, Topic};
 
 /// The entity type in the journal.
 pub(crate) const ENTITY: &str = "second_factor";
@@ -107,8 +107,14 @@ impl VerifiedCode {
             record(a, user.id, "recovery_codes.used", scope).await?;
             let left = second_factors::codes(a.t, user.id).await?.left;
             let message = format!("A recovery code was used to sign in. {left} unused codes are left.");
-            a.enqueue(&Mail(mail_templates::security(a.ctx, user, "A recovery code was used", &message)))
-                .await?;
+            a.enqueue(&Mail(mail_templates::tell(
+                a.ctx,
+                user,
+                Topic::Account,
+                "A recovery code was used",
+                &message,
+            )))
+            .await?;
         }
         Ok(())
     }
@@ -188,7 +194,8 @@ pub(crate) async fn verify(ctx: &Ctx, user: &User, code: Code) -> Result<Option<
         }
         let message =
             "Somebody entered your password and then wrong codes. Change your password if it was not you.";
-        let mail = mail_templates::security(work.ctx, &warned, "Wrong codes for your account", message);
+        let mail =
+            mail_templates::tell(work.ctx, &warned, Topic::Account, "Wrong codes for your account", message);
         work.enqueue(&Mail(mail)).await
     };
     let proof = prove(ctx, &CODES, &user.id.to_string(), None, check, note).await?;
@@ -474,7 +481,7 @@ pub(crate) async fn changed(
     a.invalidate(Invalidate::User(user.id));
     record(a, user.id, action, scope).await?;
     let message = format!("{subject}: this changes how you sign in to your Attestry account.");
-    a.enqueue(&Mail(mail_templates::security(a.ctx, user, subject, &message))).await
+    a.enqueue(&Mail(mail_templates::tell(a.ctx, user, Topic::Account, subject, &message))).await
 }
 
 /// The security of an account.

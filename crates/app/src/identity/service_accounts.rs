@@ -22,6 +22,7 @@ use crate::core::precondition::Precondition;
 use crate::identity::api_keys::{self, KeyInForce, MadeKey};
 use crate::identity::members::may_grant;
 use crate::identity::owners::tell_owners;
+use crate::notices::mail_templates::Topic;
 use crate::registers::assignees;
 
 const ACCOUNT: &str = "service_account";
@@ -223,7 +224,8 @@ pub async fn revoke_key(
 pub(crate) async fn owner_left(c: &Change<'_>, owner: MemberId) -> Result<(), Error> {
     let left = set_orphaned(c, owner, true).await?;
     if !left.is_empty() {
-        tell_owners(c, "Service accounts have lost their owner", &lost(&left)).await?;
+        tell_owners(c, Topic::ServiceAccounts, "Service accounts have lost their owner", &lost(&left))
+            .await?;
     }
     Ok(())
 }
@@ -267,7 +269,7 @@ pub(crate) async fn remind(c: &Change<'_>) -> Result<(), Error> {
     if orphaned.is_empty() {
         return Ok(());
     }
-    tell_owners(c, "Service accounts have no owner", &lost(&orphaned)).await
+    tell_owners(c, Topic::ServiceAccounts, "Service accounts have no owner", &lost(&orphaned)).await
 }
 
 fn lost(accounts: &[NamedAccount]) -> String {

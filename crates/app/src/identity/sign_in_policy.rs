@@ -23,6 +23,7 @@ use crate::identity::members::must_manage;
 use crate::identity::mfa_required::MfaRequired;
 use crate::identity::owners::tell_owners;
 use crate::identity::principals::bad_session;
+use crate::notices::mail_templates::Topic;
 
 /// The entity type in the journal.
 const POLICY: &str = "sign_in_policy";
@@ -144,7 +145,7 @@ async fn store(c: &Change<'_>, before: &SignInPolicy, after: SignInPolicy) -> Re
                 "Members of your organization may sign in with their passwords and passkeys again.",
             ),
         };
-        tell_owners(c, subject, message).await?;
+        tell_owners(c, Topic::SignIn, subject, message).await?;
     }
     Ok(after)
 }

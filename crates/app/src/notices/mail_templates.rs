@@ -2,6 +2,7 @@
 
 use attestry_domain::Time;
 use attestry_domain::date::Date;
+use attestry_domain::id::MemberId;
 use attestry_domain::identity::users::User;
 use attestry_domain::portals::PortalPost;
 use attestry_domain::text::html;
@@ -83,45 +84,50 @@ pub(crate) fn reset(ctx: &Ctx, to: &User, link: &str) -> Message {
     )
 }
 
-/// Tells a user of a change of how they sign in. It cannot be unsubscribed from.
-pub(crate) fn security(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Message {
-    let link = ctx.link("/settings/account");
-    let letter = MailTemplate {
-        subject: subject.to_owned(),
-        paragraphs: vec![message.to_owned()],
-        action: "Look at your account",
-        link: &link,
-        closing:
-            "If it was not you, change your password now, and tell an administrator of your organization."
-                .to_owned(),
-        ..MailTemplate::default()
-    };
-    compose(ctx, &to.into(), &letter)
+/// The topic of a message that cannot be unsubscribed from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Topic {
+    /// How the user signs in.
+    Account,
+    /// How people sign in to the user's organization.
+    SignIn,
+    /// An API key that acts as the user.
+    Key,
+    ServiceAccounts,
+    /// The records of a member who left.
+    Released(MemberId),
 }
 
-/// Tells an owner about the sign-in of their organization. It cannot be unsubscribed from.
-pub(crate) fn identity(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Message {
-    let link = ctx.link("/settings/security");
-    let letter = MailTemplate {
-        subject: subject.to_owned(),
-        paragraphs: vec![message.to_owned()],
-        action: "Look at the settings",
-        link: &link,
-        closing: "You get this message because you are an owner of the organization.".to_owned(),
-        ..MailTemplate::default()
-    };
-    compose(ctx, &to.into(), &letter)
+impl Topic {
+    /// The page that the message leads to, the text of the link, and the last sentence.
+    fn parts(self) -> (String, &'static str, &'static str) {
+        const OWNER: &str = "You get this message because you are an owner of the organization.";
+        let (path, action, closing) = match self {
+            Self::Account => (
+                "/settings/account",
+                "Look at your account",
+                "If it was not you, change your password now, and tell an administrator of your organization.",
+            ),
+            Self::SignIn => ("/settings/security", "Look at the settings", OWNER),
+            Self::Key => {
+                ("/settings/keys", "Look at the keys", "You get this message because the key acts as you.")
+            }
+            Self::ServiceAccounts => ("/settings/service-accounts", "Look at the service accounts", OWNER),
+            Self::Released(member) => return (format!("/people?open={member}"), "Hand them over", OWNER),
+        };
+        (path.to_owned(), action, closing)
+    }
 }
 
-/// Tells a member about an API key that acts as them.
-pub(crate) fn key_expires(ctx: &Ctx, to: &User, subject: &str, message: &str) -> Message {
-    let link = ctx.link("/settings/keys");
+/// Tells a user about a change or about something to do. It cannot be unsubscribed from.
+pub(crate) fn tell(ctx: &Ctx, to: &User, topic: Topic, subject: &str, message: &str) -> Message {
+    let (path, action, closing) = topic.parts();
     let letter = MailTemplate {
         subject: subject.to_owned(),
         paragraphs: vec![message.to_owned()],
-        action: "Look at the keys",
-        link: &link,
-        closing: "You get this message because the key acts as you.".to_owned(),
+        action,
+        link: &ctx.link(&path),
+        closing: closing.to_owned(),
         ..MailTemplate::default()
     };
     compose(ctx, &to.into(), &letter)

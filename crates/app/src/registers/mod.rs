@@ -15,6 +15,7 @@ use attestry_domain::access::Scope;
 use attestry_domain::id::{Id, Kind, MemberId};
 use attestry_domain::identity::inbox::About;
 use attestry_domain::identity::notices::Notice;
+use attestry_domain::identity::releases::ReleasedKind;
 use attestry_domain::page::{After, Key, Order, Page, PageRequest, page_of};
 use attestry_domain::registers::links::{Linking, TooManyLinks};
 use attestry_domain::registers::scales::Matrix;
@@ -464,13 +465,16 @@ fn tell_assignee<R: Stored>(c: &Change<'_>, before: Option<MemberId>, after: &Re
     }
 }
 
-/// Takes everything from a member who leaves.
-pub(crate) async fn release_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
-    releases::take_all(c, member).await?;
+/// Takes everything from a member who leaves; returns the number of records of each kind.
+pub(crate) async fn release_all(
+    c: &Change<'_>,
+    member: MemberId,
+) -> Result<Vec<(ReleasedKind, usize)>, Error> {
+    let taken = releases::take_all(c, member).await?;
     for unassigned in c.ctx.hooks().unassigned {
         unassigned(c, member).await?;
     }
-    Ok(())
+    Ok(taken)
 }
 
 /// Deletes a row with everything that belongs to it, such as comments and files.

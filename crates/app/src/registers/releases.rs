@@ -33,17 +33,22 @@ macro_rules! registers {
     };
 }
 
-/// Takes the records that are assigned to a member.
-pub(crate) async fn take_all(c: &Change<'_>, member: MemberId) -> Result<(), Error> {
+/// Takes the records that are assigned to a member; returns the number of each kind.
+pub(crate) async fn take_all(c: &Change<'_>, member: MemberId) -> Result<Vec<(ReleasedKind, usize)>, Error> {
+    let mut taken = Vec::new();
     macro_rules! take {
-        ($($register:ident $see:ident $change:ident;)*) => { $(take::<$register>(c, ReleasedKind::$register, member).await?;)* };
+        ($($register:ident $see:ident $change:ident;)*) => {
+            $(taken.push((ReleasedKind::$register, take::<$register>(c, ReleasedKind::$register, member).await?));)*
+        };
     }
     registers!(take);
-    Ok(())
+    Ok(taken)
 }
 
-async fn take<R: Stored>(c: &Change<'_>, kind: ReleasedKind, member: MemberId) -> Result<(), Error> {
-    for before in rows::lock_assigned::<R>(c.t, c.scope, member).await? {
+async fn take<R: Stored>(c: &Change<'_>, kind: ReleasedKind, member: MemberId) -> Result<usize, Error> {
+    let all = rows::lock_assigned::<R>(c.t, c.scope, member).await?;
+    let count = all.len();
+    for before in all {
         let release = Release {
             id: c.next_id(),
             organization_id: c.organization(),
@@ -58,7 +63,7 @@ async fn take<R: Stored>(c: &Change<'_>, kind: ReleasedKind, member: MemberId) -
         after.fields.set_assignee(None);
         save(c, &before, after).await?;
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Assigns a released record to a member. A record that was reassigned since stays as it is. Returns true if it moved.

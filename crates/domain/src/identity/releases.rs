@@ -25,6 +25,21 @@ crate::words! {
     }
 }
 
+impl ReleasedKind {
+    /// A number of such records, as mails say it.
+    pub fn counted(self, count: usize) -> String {
+        let (one, many) = match self {
+            Self::Risk => ("risk", "risks"),
+            Self::Vendor => ("vendor", "vendors"),
+            Self::Task => ("task", "tasks"),
+            Self::Policy => ("policy", "policies"),
+            Self::Control => ("control", "controls"),
+            Self::ContextEntry => ("context entry", "context entries"),
+        };
+        format!("{count} {}", if count == 1 { one } else { many })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Row)]
 #[serde(rename_all = "camelCase")]
 pub struct Release {

@@ -25,7 +25,7 @@ use crate::core::queue::Mail;
 use crate::identity::confirmation::own_scope;
 use crate::identity::sessions::{SessionState, SignedIn, begin};
 use crate::identity::{directory, joining, members as people};
-use crate::notices::mail_templates;
+use crate::notices::mail_templates::{self, Topic};
 
 /// The purpose of a kept ID token.
 pub(crate) const ID_TOKEN: &str = "id token";
@@ -209,8 +209,14 @@ async fn link(
     c.record("sso_identity.linked", IDENTITY, identity.id, &identity)?;
     let message =
         format!("Your Attestry account can now be used by single sign-on with “{}”.", connection.name);
-    c.enqueue(&Mail(mail_templates::security(c.ctx, &person.user, "Single sign-on was linked", &message)))
-        .await?;
+    c.enqueue(&Mail(mail_templates::tell(
+        c.ctx,
+        &person.user,
+        Topic::Account,
+        "Single sign-on was linked",
+        &message,
+    )))
+    .await?;
     Ok(identity)
 }
 

@@ -73,7 +73,6 @@ pub const CODES: &[(&str, u16, &str, &str)] = &[
         "Role exceeds your own",
         "You cannot give a role with permissions you do not have.",
     ),
-    ("service_account", 403, "Service account", "Only people can do this; the caller is a service account."),
     (
         "scope_exceeds_own",
         403,
