@@ -45,6 +45,7 @@ both! {
     what_somebody_had_is_handed_over_and_given_back,
     owners_hear_of_expiring_tokens_and_of_silence,
     requests_are_kept_for_people_to_look_at,
+    password_attribute_is_not_in_the_log_of_requests,
     the_access_review_names_every_way_in,
     the_reference_tester_finds_no_error,
 }
@@ -1115,6 +1116,39 @@ async fn requests_are_kept_for_people_to_look_at(app: &TestApp) {
     let other = app.tenant("Other", "other@example.com").await;
     let theirs = app.call("GET", &format!("{SETTINGS}/requests")).key(&other.key).send().await.expect(200);
     assert_eq!(theirs["count"], 0);
+    app.mails().await;
+}
+
+async fn password_attribute_is_not_in_the_log_of_requests(app: &TestApp) {
+    const SECRET: &str = "swordfish";
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    app.write_touches();
+    let eve = idp.add("eve@acme.example").await;
+    let path = format!("/Users/{}", id(&eve));
+    let whole = merged(person("eve@acme.example"), json!({"PassWord": SECRET}));
+    idp.send("PUT", &path, &whole).await.expect(200);
+    let urn = "urn:ietf:params:scim:schemas:core:2.0:User:password";
+    let operations = [
+        json!({"op": "replace", "path": "password", "value": SECRET}),
+        json!({"op": "replace", "path": urn, "value": SECRET}),
+        json!({"op": "replace", "value": {"password": SECRET}}),
+        json!({"op": "replace", "value": {(urn): SECRET}}),
+        // The names of these fields are read without case.
+        json!({"Op": "Replace", "Path": "Password", "Value": SECRET}),
+    ];
+    let count = 2 + operations.len();
+    for operation in operations {
+        idp.patch(&path, json!([operation])).await.expect(200);
+    }
+    let log = loop {
+        let log = idp.own("GET", &format!("{SETTINGS}/requests"), Value::Null).await.expect(200);
+        if log["count"] == count {
+            break log;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(!log.to_string().contains(SECRET), "{log}");
+    assert!(!dump(app).await.contains(SECRET), "the password is in the database");
     app.mails().await;
 }
 
