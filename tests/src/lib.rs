@@ -13,6 +13,7 @@ mod logs;
 pub mod provider;
 pub mod proxy;
 pub mod s3;
+pub mod two_servers;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -490,7 +490,7 @@ async fn secrets_are_stored_as_hashes_only(app: &TestApp) {
 }
 
 /// Every table as text, bytes decoded.
-async fn dump(app: &attestry_tests::TestApp) -> String {
+pub(crate) async fn dump(app: &attestry_tests::TestApp) -> String {
     use base64::Engine;
     let engine = app.ctx.db.engine();
     let text = app

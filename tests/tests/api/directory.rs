@@ -4,18 +4,26 @@ use std::process::Command;
 use std::time::Duration;
 
 use attestry_app::identity::mail_domains;
+use attestry_domain::access::{Roles, Scope};
 use attestry_domain::id::OrganizationId;
+use attestry_domain::identity::members::{Member, NewMember};
+use attestry_domain::identity::users::User;
 use attestry_domain::portals::DomainName;
 use attestry_domain::text::Parse;
+use attestry_domain::words::Department;
+use attestry_storage::{members, users};
 use attestry_tests::{Call, PASSWORD, Reply, Tenant, TestApp, both, id, merged};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use crate::auth::dump;
 use crate::events::{EVENTS, Stream};
 use crate::second_factors::enrol;
 
 both! {
     a_token_needs_a_domain_and_a_way_in,
     people_are_kept_in_step,
+    password_attribute_is_nowhere,
     a_deleted_person_comes_back_as_the_same_member,
     members_are_adopted_and_the_exempt_are_invisible,
     deactivation_ends_sessions_keys_and_streams,
@@ -23,16 +31,21 @@ both! {
     an_account_that_was_never_verified_loses_its_password,
     addresses_are_of_verified_domains_and_unique,
     entra_is_understood,
+    entra_with_and_without_its_flag_is_answered_alike,
     okta_is_understood,
+    okta_deactivates_without_a_path,
     lists_are_filtered_and_paged,
     groups_give_roles,
+    mapping_beyond_own_permissions_is_refused,
     a_directory_that_is_given_up_binds_nobody,
     what_the_directory_keeps_out_stays_out_by_every_way,
     members_of_a_group_change_one_by_one,
+    thousand_members_at_once_from_two_clients_are_all_in_the_group,
     errors_have_the_shape_of_scim,
     what_somebody_had_is_handed_over_and_given_back,
     owners_hear_of_expiring_tokens_and_of_silence,
     requests_are_kept_for_people_to_look_at,
+    password_attribute_is_not_in_the_log_of_requests,
     the_access_review_names_every_way_in,
     the_reference_tester_finds_no_error,
 }
@@ -244,6 +257,46 @@ async fn people_are_kept_in_step(app: &TestApp) {
         json!([{"op": "replace", "path": "emails[type eq \"work\"].value", "value": "eve.doe@acme.example"}]);
     idp.patch(&path, moved).await.expect(200);
     assert_eq!(idp.member(&eve).await["user"]["email"], "eve.doe@acme.example");
+    app.mails().await;
+}
+
+async fn password_attribute_is_nowhere(app: &TestApp) {
+    const SECRET: &str = "1mz050nq-a-password-of-the-directory";
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let with = |value: Value| merged(person("eve@acme.example"), value);
+    let created = idp.send("POST", "/Users", &with(json!({"password": SECRET}))).await.expect(201);
+    let path = format!("/Users/{}", id(&created));
+    let mut shown = vec![created];
+    for body in
+        [json!({"PassWord": SECRET}), json!({"password": [SECRET]}), json!({"password": {"value": SECRET}})]
+    {
+        shown.push(idp.send("PUT", &path, &merged(with(body), json!({"title": "CISO"}))).await.expect(200));
+    }
+    for operation in [
+        json!({"op": "add", "path": "password", "value": SECRET}),
+        json!({"op": "replace", "path": "password", "value": SECRET}),
+        json!({"op": "replace", "path": "urn:ietf:params:scim:schemas:core:2.0:User:password", "value": SECRET}),
+        json!({"op": "Replace", "value": {"password": SECRET, "title": "CEO"}}),
+    ] {
+        shown.push(idp.patch(&path, json!([operation])).await.expect(200));
+    }
+    shown.push(idp.get(&path).await.expect(200));
+    shown.push(idp.get("/Users?attributes=userName,password").await.expect(200));
+    for answer in shown {
+        assert!(!answer.to_string().to_lowercase().contains("password"), "{answer}");
+    }
+    let log = app.get("/v1/audit-logs?limit=200").send().await.expect(200);
+    assert!(!log.to_string().contains(SECRET), "{log}");
+    let sql = "SELECT resource FROM directory_users";
+    let stored = app.ctx.db.read(async move |t| t.all(sql, &[], |row| row.text(0)).await).await;
+    let stored: Vec<String> = stored.map_err(|error: attestry_db::Error| error).expect("rows");
+    let [resource] = stored.as_slice() else { panic!("not one person but {}", stored.len()) };
+    assert!(resource.contains("CEO") && !resource.to_lowercase().contains("password"), "{resource}");
+    assert!(!dump(app).await.contains(SECRET), "the password is in the database");
+    // It does not sign in either.
+    let login = json!({"email": "eve@acme.example", "password": SECRET});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.problem(401, "invalid_credentials");
+    assert!(app.take_warnings().iter().all(|line| !line.contains(SECRET)));
     app.mails().await;
 }
 
@@ -464,6 +517,89 @@ async fn entra_is_understood(app: &TestApp) {
     app.mails().await;
 }
 
+/// Sends what Entra ID sends about a person and a group; `flag` is the query that the base URL ends with. Returns the
+/// answers, with placeholders for ids and for the name.
+async fn answers_to_entra(idp: &Provider<'_>, name: &str, flag: &str) -> Vec<(u16, String)> {
+    let flagged = |path: &str| match (flag.is_empty(), path.contains('?')) {
+        (true, _) => path.to_owned(),
+        (false, true) => format!("{path}&{flag}"),
+        (false, false) => format!("{path}?{flag}"),
+    };
+    let send = async |method: &str, path: &str, body: Value| match body {
+        Value::Null => idp.call(method, &flagged(path)).send().await,
+        body => idp.send(method, &flagged(path), &body).await,
+    };
+    let patch = async |path: &str, operations: Value| {
+        let schema = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
+        send("PATCH", path, json!({"schemas": [schema], "Operations": operations})).await
+    };
+    let get = async |path: &str| send("GET", path, Value::Null).await;
+    let unknown = "/Users?filter=userName+eq+%220e0dd1a3-9d5a-4d5c-a7e4-3b7a3a4b6a3f%22";
+    let mut replies = vec![get(unknown).await];
+    let eve = send("POST", "/Users", person(&format!("{name}@acme.example"))).await;
+    let eve_id = id(&eve.expect(201)).to_owned();
+    let path = format!("/Users/{eve_id}");
+    replies.extend([
+        eve,
+        get(&path).await,
+        get(&format!("/Users?filter=userName+eq+%22{name}%40acme.example%22")).await,
+        get(&format!("/Users?filter=externalId+eq+%22x+{name}%40acme.example%22")).await,
+        patch(&path, json!([{"op": "Add", "path": "title", "value": "CISO"}])).await,
+        patch(&path, json!([{"op": "Replace", "path": "name.familyName", "value": "Roe"}])).await,
+        // Older clients write the words of booleans, newer ones booleans.
+        patch(&path, json!([{"op": "Replace", "path": "active", "value": "False"}])).await,
+        patch(&path, json!([{"op": "replace", "path": "active", "value": true}])).await,
+        patch(&path, json!([{"op": "replace", "path": "active", "value": false}])).await,
+        patch(&path, json!([{"op": "Replace", "value": {"active": true, "displayName": "Eve"}}])).await,
+        patch(&path, json!([{"op": "Replace", "path": "shoeSize", "value": 3}])).await,
+    ]);
+    let group =
+        send("POST", "/Groups", json!({"externalId": format!("g {name}"), "displayName": name})).await;
+    let group_id = id(&group.expect(201)).to_owned();
+    let of_group = format!("/Groups/{group_id}");
+    let members = json!([{"$ref": null, "value": eve_id}]);
+    replies.extend([
+        group,
+        get(&format!("{of_group}?excludedAttributes=members")).await,
+        get(&format!("/Groups?excludedAttributes=members&filter=displayName+eq+%22{name}%22")).await,
+        patch(&of_group, json!([{"op": "Add", "path": "members", "value": members}])).await,
+        get(&of_group).await,
+        // Older clients name the member in the value, newer ones in the path.
+        patch(&of_group, json!([{"op": "Remove", "path": "members", "value": members}])).await,
+        patch(&of_group, json!([{"op": "add", "path": "members", "value": members}])).await,
+        patch(&of_group, json!([{"op": "remove", "path": format!("members[value eq \"{eve_id}\"]")}])).await,
+        get(&of_group).await,
+        patch(&of_group, json!([{"op": "replace", "path": "displayName", "value": format!("{name} 2")}]))
+            .await,
+        send("DELETE", &of_group, Value::Null).await,
+        get(&of_group).await,
+        send("DELETE", &path, Value::Null).await,
+        get(&path).await,
+    ]);
+    let plain = |reply: Reply| {
+        let text = reply.text().replace(&eve_id, "EVE").replace(&group_id, "GROUP").replace(name, "NAME");
+        (reply.status.as_u16(), text)
+    };
+    replies.into_iter().map(plain).collect()
+}
+
+async fn entra_with_and_without_its_flag_is_answered_alike(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let without = answers_to_entra(&idp, "qx1", "").await;
+    let statuses: Vec<u16> = without.iter().map(|(status, _)| *status).collect();
+    assert_eq!(
+        statuses,
+        [
+            200, 201, 200, 200, 200, 200, 200, 200, 200, 200, 200, 400, 201, 200, 200, 204, 200, 204, 204,
+            204, 200, 204, 204, 404, 204, 404
+        ]
+    );
+    for (name, flag) in [("qx2", "aadOptscim062020"), ("qx3", "aadOptscim062020=true")] {
+        assert_eq!(answers_to_entra(&idp, name, flag).await, without, "{flag}");
+    }
+    app.mails().await;
+}
+
 async fn okta_is_understood(app: &TestApp) {
     let idp = Provider::of(app, &app.home, "acme.example").await;
     let first = idp.get("/Users?count=1&startIndex=1").await.expect(200);
@@ -500,6 +636,55 @@ async fn okta_is_understood(app: &TestApp) {
     let without = app.call("GET", "/scim/v2/Users").send().await;
     failed(&without, 401, None);
     assert_eq!(without.header("www-authenticate"), Some("Bearer"));
+    app.mails().await;
+}
+
+async fn okta_deactivates_without_a_path(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let bob = app.member(&app.home, "bob@acme.example", "admin").await;
+    let session = app.sign_in("bob@acme.example").await;
+    let risks = async || {
+        let call = app.call("GET", "/v1/risks").session(&session, &app.home.organization);
+        call.send().await
+    };
+    idp.add("bob@acme.example").await;
+    // Nobody has this name, and there are no groups yet.
+    let nobody =
+        idp.get("/Users?filter=userName%20eq%20%22nobody%40acme.example%22&startIndex=1&count=100").await;
+    let nobody = nobody.expect(200);
+    assert_eq!(nobody["schemas"], json!(["urn:ietf:params:scim:api:messages:2.0:ListResponse"]));
+    assert_eq!(
+        (&nobody["totalResults"], &nobody["itemsPerPage"], &nobody["Resources"]),
+        (&json!(0), &json!(0), &json!([]))
+    );
+    let list = async || idp.get("/Groups?startIndex=1&count=100").await.expect(200);
+    let none = list().await;
+    assert_eq!((&none["totalResults"], &none["Resources"]), (&json!(0), &json!([])));
+    let members = json!([{"value": id(&bob), "display": "Bob"}]);
+    for (name, members) in [("Everyone", members), ("Nobody", json!([]))] {
+        idp.send("POST", "/Groups", &json!({"displayName": name, "members": members})).await.expect(201);
+    }
+    let both = list().await;
+    let names: Vec<&Value> =
+        both["Resources"].as_array().expect("groups").iter().map(|group| &group["displayName"]).collect();
+    assert_eq!(names, ["Everyone", "Nobody"]);
+    assert_eq!((&both["totalResults"], &both["startIndex"]), (&json!(2), &json!(1)));
+    assert_eq!(both["Resources"][0]["members"][0]["value"], bob["id"]);
+    // The request has no path, and keeps everything else.
+    risks().await.expect(200);
+    let path = format!("/Users/{}", id(&bob));
+    let before = idp.get(&path).await.expect(200);
+    let off = idp.patch(&path, json!([{"op": "replace", "value": {"active": false}}])).await.expect(200);
+    let mut expected = before;
+    expected["active"] = json!(false);
+    expected["meta"] = off["meta"].clone();
+    assert_eq!(off, expected);
+    assert_eq!(idp.get(&path).await.expect(200), off);
+    assert_eq!(idp.member(&bob).await["isActive"], false);
+    let ended = risks().await;
+    assert!(ended.status == 401 || ended.status == 403, "{}", ended.text());
+    let login = json!({"email": "bob@acme.example", "password": PASSWORD});
+    app.call("POST", "/v1/auth/login").json(&login).send().await.problem(403, "no_active_membership");
     app.mails().await;
 }
 
@@ -594,6 +779,33 @@ async fn groups_give_roles(app: &TestApp) {
     app.mails().await;
 }
 
+async fn mapping_beyond_own_permissions_is_refused(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let eve = idp.add("eve@acme.example").await;
+    let group = json!({"displayName": "Admins", "members": [{"value": id(&eve)}]});
+    let group = idp.send("POST", "/Groups", &group).await.expect(201);
+    let path = format!("{SETTINGS}/groups/{}", id(&group));
+    // The key acts as the owner, with less.
+    let key = app.key(&["identity:update"]).await;
+    let set = async |path: &str, body: Value| app.call("PATCH", path).key(&key).json(&body).send().await;
+    for role in ["admin", "auditor", "employee,admin"] {
+        set(SETTINGS, json!({"defaultRole": role})).await.problem(403, "role_exceeds_own");
+        set(&path, json!({"role": role})).await.problem(403, "role_exceeds_own");
+    }
+    assert_eq!(app.get(SETTINGS).send().await.expect(200)["defaultRole"], "employee");
+    let groups = app.get(&format!("{SETTINGS}/groups")).send().await.expect(200);
+    assert_eq!(groups["data"][0]["role"], Value::Null);
+    assert_eq!(idp.member(&eve).await["role"], "employee");
+    set(&path, json!({"role": "employee"})).await.expect(200);
+    // Neither does it take away what it could not give.
+    idp.own("PATCH", &path, json!({"role": "admin"})).await.expect(200);
+    for role in [Value::Null, json!("employee")] {
+        set(&path, json!({"role": role})).await.problem(403, "role_exceeds_own");
+    }
+    assert_eq!(idp.member(&eve).await["role"], "admin");
+    app.mails().await;
+}
+
 async fn a_directory_that_is_given_up_binds_nobody(app: &TestApp) {
     let idp = Provider::of(app, &app.home, "acme.example").await;
     let eve = idp.add("eve@acme.example").await;
@@ -675,6 +887,79 @@ async fn members_of_a_group_change_one_by_one(app: &TestApp) {
     assert_eq!(app.entries(&app.home).await, before, "nothing changed");
     idp.patch(&path, json!([{"op": "replace", "path": "members", "value": []}])).await;
     assert_eq!(members().await.len(), 0);
+    app.mails().await;
+}
+
+/// Makes active members with addresses of a domain, straight in the database; returns their ids.
+async fn populate(app: &TestApp, tenant: &Tenant, domain: &str, count: usize) -> Vec<String> {
+    let organization = OrganizationId::read(&tenant.organization).expect("an id");
+    let (scope, now) = (Scope::system(organization, "test"), app.ctx.now());
+    let people: Vec<(User, Member)> = (0..count)
+        .map(|number| {
+            let email = format!("p{number}@{domain}");
+            let user = User::new(app.ctx.ids.next(), format!("Person {number}"), email, true, now);
+            let new = NewMember {
+                user_id: user.id,
+                role: Roles::stored("employee".to_owned()),
+                department: Department::None,
+                is_active: true,
+                device_label_id: None,
+            };
+            let member = Member::new(app.ctx.ids.next(), organization, new, now);
+            (user, member)
+        })
+        .collect();
+    let ids = people.iter().map(|(_, member)| member.id.to_string()).collect();
+    let written = app.ctx.db.write(async move |t| {
+        for (user, member) in &people {
+            users::insert(t, user, None).await?;
+            members::insert(t, &scope, member).await?;
+        }
+        Ok::<_, attestry_storage::Error>(())
+    });
+    written.await.expect("people");
+    ids
+}
+
+async fn thousand_members_at_once_from_two_clients_are_all_in_the_group(app: &TestApp) {
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    let people = populate(app, &app.home, "acme.example", 1000).await;
+    let group = idp.send("POST", "/Groups", &json!({"displayName": "Everyone"})).await.expect(201);
+    let path = format!("/Groups/{}", id(&group));
+    let before = app.entries(&app.home).await;
+    // Each client adds every other batch of a hundred.
+    let batches: Vec<&[String]> = people.chunks(100).collect();
+    let client = async |first: usize| {
+        for batch in batches.iter().skip(first).step_by(2) {
+            let value: Vec<Value> = batch.iter().map(|id| json!({"value": id})).collect();
+            let add = json!([{"op": "add", "path": "members", "value": value}]);
+            assert_eq!(idp.patch(&path, add).await.status, 204);
+        }
+    };
+    join_all([0, 1].map(client)).await;
+    let mut expected = people.clone();
+    expected.sort();
+    let members = async || -> Vec<String> {
+        let group = idp.get(&path).await.expect(200);
+        let all = group["members"].as_array().expect("members").iter();
+        let mut all: Vec<String> = all.map(|one| one["value"].as_str().expect("an id").to_owned()).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(members().await, expected);
+    let groups = app.get(&format!("{SETTINGS}/groups")).send().await.expect(200);
+    assert_eq!(groups["data"][0]["members"], 1000);
+    assert_eq!(app.entries(&app.home).await, before + 10, "one entry for each batch");
+    // The same at once again, and the other way round: all leave, and none is left.
+    let client = async |first: usize| {
+        for batch in batches.iter().skip(first).step_by(2) {
+            let value: Vec<Value> = batch.iter().map(|id| json!({"value": id})).collect();
+            let remove = json!([{"op": "remove", "path": "members", "value": value}]);
+            assert_eq!(idp.patch(&path, remove).await.status, 204);
+        }
+    };
+    join_all([0, 1].map(client)).await;
+    assert_eq!(idp.get(&path).await.expect(200).get("members"), None);
     app.mails().await;
 }
 
@@ -837,6 +1122,39 @@ async fn requests_are_kept_for_people_to_look_at(app: &TestApp) {
     let other = app.tenant("Other", "other@example.com").await;
     let theirs = app.call("GET", &format!("{SETTINGS}/requests")).key(&other.key).send().await.expect(200);
     assert_eq!(theirs["count"], 0);
+    app.mails().await;
+}
+
+async fn password_attribute_is_not_in_the_log_of_requests(app: &TestApp) {
+    const SECRET: &str = "swordfish";
+    let idp = Provider::of(app, &app.home, "acme.example").await;
+    app.write_touches();
+    let eve = idp.add("eve@acme.example").await;
+    let path = format!("/Users/{}", id(&eve));
+    let whole = merged(person("eve@acme.example"), json!({"PassWord": SECRET}));
+    idp.send("PUT", &path, &whole).await.expect(200);
+    let urn = "urn:ietf:params:scim:schemas:core:2.0:User:password";
+    let operations = [
+        json!({"op": "replace", "path": "password", "value": SECRET}),
+        json!({"op": "replace", "path": urn, "value": SECRET}),
+        json!({"op": "replace", "value": {"password": SECRET}}),
+        json!({"op": "replace", "value": {(urn): SECRET}}),
+        // The names of these fields are read without case.
+        json!({"Op": "Replace", "Path": "Password", "Value": SECRET}),
+    ];
+    let count = 2 + operations.len();
+    for operation in operations {
+        idp.patch(&path, json!([operation])).await.expect(200);
+    }
+    let log = loop {
+        let log = idp.own("GET", &format!("{SETTINGS}/requests"), Value::Null).await.expect(200);
+        if log["count"] == count {
+            break log;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert!(!log.to_string().contains(SECRET), "{log}");
+    assert!(!dump(app).await.contains(SECRET), "the password is in the database");
     app.mails().await;
 }
 

@@ -3,15 +3,12 @@
 use std::time::{Duration, Instant};
 
 use attestry_app::feed::{MAX_CATCH_UP_ENTRIES, StreamLimits};
-use attestry_app::identity::setup::{self, NewInstallation};
-use attestry_domain::Parse;
-use attestry_tests::binary::{Server, command, wait_until};
-use attestry_tests::database::Database;
+use attestry_tests::binary::wait_until;
+use attestry_tests::two_servers::TwoServers;
 use attestry_tests::{Call, Engine, TestApp, both, id, run_with};
 use axum::body::Body;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 both! {
     what_happens_is_streamed_as_it_happens,
@@ -423,15 +420,6 @@ fn a_page_elsewhere_may_resume() {
     );
 }
 
-const SECRET: &str = "a secret that these servers share: 0123456789";
-
-fn server(database: &Database, data: &TempDir) -> Server {
-    let attestry_db::Config::Postgres { url, .. } = database.config() else { unreachable!("PostgreSQL") };
-    let mut serve = command(data.path(), &["serve", "--listen", "127.0.0.1:0", "--database-url", &url]);
-    serve.env("ATTESTRY_SECRET_KEY", SECRET);
-    Server::from(serve)
-}
-
 /// Reads the next event from a connection.
 async fn next(response: &mut reqwest::Response, parser: &mut Parser) -> Event {
     loop {
@@ -440,33 +428,6 @@ async fn next(response: &mut reqwest::Response, parser: &mut Parser) -> Event {
         }
         let bytes = response.chunk().await.expect("a connection").expect("more");
         parser.text.push_str(std::str::from_utf8(&bytes).expect("text"));
-    }
-}
-
-/// Two processes on one database, with a key of the owner.
-struct TwoServers {
-    database: Database,
-    here: Server,
-    there: Server,
-    client: reqwest::Client,
-    key: String,
-    _folders: [TempDir; 2],
-}
-
-impl TwoServers {
-    async fn start() -> Self {
-        let database = Database::create(Engine::Postgres).await;
-        let new = NewInstallation {
-            organization: Parse::parse("Acme").expect("a name"),
-            email: Parse::parse("ada@example.com").expect("an address"),
-            password: None,
-            name: None,
-        };
-        let ctx = database.context(SECRET).await;
-        let key = setup::by_operator(&ctx, new).await.expect("an organization").1.text;
-        let folders = [(); 2].map(|()| TempDir::new().expect("a folder"));
-        let (here, there) = (server(&database, &folders[0]), server(&database, &folders[1]));
-        Self { database, here, there, client: reqwest::Client::new(), key, _folders: folders }
     }
 }
 
@@ -494,8 +455,7 @@ async fn a_stream_ends_soon_after_another_process_ends_its_key() {
     }
     let all = String::from_utf8(all).expect("text");
     assert!(!all.lines().any(|line| line.starts_with(':')), "{all}");
-    assert!(two.here.stop() && two.there.stop());
-    two.database.remove().await;
+    two.stop().await;
 }
 
 #[tokio::test]

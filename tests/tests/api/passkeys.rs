@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use attestry_domain::hash::sha256;
 use attestry_domain::id::UserId;
-use attestry_tests::authenticator::Authenticator;
+use attestry_tests::authenticator::{Authenticator, ed25519_key, rsa_key};
 use attestry_tests::{Call, PASSWORD, Tenant, TestApp, both, id};
 use serde_json::{Value, json};
 
@@ -13,13 +13,19 @@ both! {
     a_passkey_signs_in,
     user_handle_says_nothing_of_the_account,
     crooked_registrations_are_refused,
+    keys_that_cannot_be_trusted_are_not_registered,
+    registration_under_a_foreign_top_origin_is_refused,
     crooked_answers_are_refused,
+    raw_signatures_are_refused,
     answer_with_the_handle_of_another_account_is_refused,
     answer_of_a_foreign_frame_is_refused,
+    answer_under_a_foreign_top_origin_is_refused,
     each_changed_byte_is_refused,
     tickets_hold_once_and_for_their_purpose,
     confirmation_ticket_holds_for_its_session,
     a_counter_that_goes_back_is_refused,
+    a_synced_passkey_without_a_counter_signs_in,
+    backup_eligibility_does_not_change,
     a_passkey_belongs_to_one_account,
     a_passkey_confirms_its_session,
     a_removed_passkey_signs_nobody_in,
@@ -178,6 +184,72 @@ async fn crooked_registrations_are_refused(app: &TestApp) {
         .problem(400, "validation_failed");
 }
 
+/// The passkeys of a session's account.
+async fn known(app: &TestApp, token: &str) -> Value {
+    let call = app.call("GET", "/v1/auth/security").session(token, &app.home.organization);
+    call.send().await.expect(200)["passkeys"].clone()
+}
+
+async fn keys_that_cannot_be_trusted_are_not_registered(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let options =
+        session(app, &token, &app.home, "/v1/auth/passkeys/registration-options").send().await.expect(200);
+    let offered = options["publicKey"]["pubKeyCredParams"].as_array().expect("algorithms").iter();
+    let offered: Vec<i64> = offered.filter_map(|one| one["alg"].as_i64()).collect();
+    assert!(offered.contains(&-7) && offered.contains(&-257) && !offered.contains(&-8), "{offered:?}");
+    let tricks: [(&str, Trick); 4] = [
+        ("algorithm not offered", |one| one.public_key = Some(ed25519_key())),
+        ("point off the curve", Authenticator::leave_the_curve),
+        ("RSA with 1024 bits", |one| one.public_key = Some(rsa_key(&[0xc5; 128]))),
+        ("bytes after the attestation object", |one| one.trailing_bytes = vec![0]),
+    ];
+    for (name, trick) in tricks {
+        let mut crooked = authenticator(1);
+        trick(&mut crooked);
+        let body = registration(app, &app.home, &token, &mut crooked).await;
+        let reply = session(app, &token, &app.home, "/v1/auth/passkeys").json(&body).send().await;
+        assert_eq!(reply.status, 400, "{name}: {}", reply.text());
+        let problem = reply.problem(400, "validation_failed");
+        assert_eq!(problem["errors"][0]["field"], "credential", "{name}");
+        assert_eq!(known(app, &token).await, json!([]), "{name}");
+    }
+    // The same form with a modulus of 2048 bits is fine.
+    let mut large = authenticator(2);
+    large.public_key = Some(rsa_key(&[0xc5; 256]));
+    add(app, &app.home, &token, &mut large).await;
+}
+
+/// A page of another site that has this one in a frame registers nothing, whatever the browser says of `crossOrigin`.
+async fn registration_under_a_foreign_top_origin_is_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut framed = authenticator(1);
+    framed.top_origin = Some("https://evil.example.com");
+    let body = registration(app, &app.home, &token, &mut framed).await;
+    let reply = session(app, &token, &app.home, "/v1/auth/passkeys").json(&body).send().await;
+    reply.problem(400, "validation_failed");
+    assert_eq!(known(app, &token).await, json!([]));
+    framed.top_origin = None;
+    add(app, &app.home, &token, &mut framed).await;
+}
+
+async fn raw_signatures_are_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    laptop.has_raw_signatures = true;
+    let body = answer(app, &mut laptop).await;
+    let reply = sign_in(app, &body).send().await;
+    reply.problem(401, "invalid_credentials");
+    assert_eq!(reply.header("set-cookie"), None);
+    let body = confirmation(app, &app.home, &token, &mut laptop).await;
+    let confirm = session(app, &token, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+    confirm.send().await.problem(400, "validation_failed");
+    laptop.has_raw_signatures = false;
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.expect(200);
+    app.work().await;
+}
+
 async fn crooked_answers_are_refused(app: &TestApp) {
     let token = app.sign_in(&app.home.email).await;
     let mut laptop = authenticator(1);
@@ -257,6 +329,24 @@ async fn answer_of_a_foreign_frame_is_refused(app: &TestApp) {
     let confirm = session(app, &token, &app.home, "/v1/auth/passkeys/confirm").json(&body);
     confirm.send().await.problem(400, "validation_failed");
     laptop.cross_origin = false;
+    let body = answer(app, &mut laptop).await;
+    sign_in(app, &body).send().await.expect(200);
+    app.work().await;
+}
+
+async fn answer_under_a_foreign_top_origin_is_refused(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    add(app, &app.home, &token, &mut laptop).await;
+    laptop.top_origin = Some("https://evil.example.com");
+    let body = answer(app, &mut laptop).await;
+    let reply = sign_in(app, &body).send().await;
+    reply.problem(401, "invalid_credentials");
+    assert_eq!(reply.header("set-cookie"), None);
+    let body = confirmation(app, &app.home, &token, &mut laptop).await;
+    let confirm = session(app, &token, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+    confirm.send().await.problem(400, "validation_failed");
+    laptop.top_origin = None;
     let body = answer(app, &mut laptop).await;
     sign_in(app, &body).send().await.expect(200);
     app.work().await;
@@ -373,6 +463,59 @@ async fn a_counter_that_goes_back_is_refused(app: &TestApp) {
     let rename =
         app.call("PATCH", &path).session(&token, &app.home.organization).json(&json!({"name": "Phone"}));
     assert_eq!(rename.send().await.expect(200)["name"], "Phone");
+    app.work().await;
+}
+
+/// User present and verified.
+const DEVICE_BOUND: u8 = 0b101;
+/// And eligible for a backup.
+const ELIGIBLE: u8 = 0b1101;
+/// And backed up.
+const SYNCED: u8 = 0b1_1101;
+
+async fn a_synced_passkey_without_a_counter_signs_in(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut phone = authenticator(1);
+    phone.flags = SYNCED;
+    let added = add(app, &app.home, &token, &mut phone).await;
+    assert_eq!(added["isSynced"], true);
+    for _ in 0..3 {
+        assert_eq!(phone.counter, 0);
+        let body = answer(app, &mut phone).await;
+        assert_eq!(sign_in(app, &body).send().await.expect(200)["method"], "passkey");
+    }
+    // It is taken out of the backup, and stays eligible.
+    phone.flags = ELIGIBLE;
+    let body = answer(app, &mut phone).await;
+    sign_in(app, &body).send().await.expect(200);
+    assert_eq!(known(app, &token).await[0]["isSynced"], false);
+    app.work().await;
+}
+
+async fn backup_eligibility_does_not_change(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    for (number, registered, changed) in [
+        (1, DEVICE_BOUND, ELIGIBLE),
+        (2, DEVICE_BOUND, SYNCED),
+        (3, ELIGIBLE, DEVICE_BOUND),
+        (4, SYNCED, DEVICE_BOUND),
+    ] {
+        let mut laptop = authenticator(number);
+        laptop.flags = registered;
+        add(app, &app.home, &token, &mut laptop).await;
+        laptop.flags = changed;
+        let body = answer(app, &mut laptop).await;
+        let reply = sign_in(app, &body).send().await;
+        assert_eq!(reply.status, 401, "{number}: {}", reply.text());
+        reply.problem(401, "invalid_credentials");
+        assert_eq!(reply.header("set-cookie"), None, "{number}");
+        let body = confirmation(app, &app.home, &token, &mut laptop).await;
+        let confirm = session(app, &token, &app.home, "/v1/auth/passkeys/confirm").json(&body);
+        confirm.send().await.problem(400, "validation_failed");
+        laptop.flags = registered;
+        let body = answer(app, &mut laptop).await;
+        sign_in(app, &body).send().await.expect(200);
+    }
     app.work().await;
 }
 

@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use attestry_tests::authenticator::code_at;
-use attestry_tests::{Call, PASSWORD, Reply, Tenant, TestApp, both, id};
+use attestry_domain::clock::{Clock, SystemClock};
+use attestry_domain::{Parse, Time};
+use attestry_tests::authenticator::{code_at, codes_by_oathtool};
+use attestry_tests::two_servers::{OWNER, TwoServers};
+use attestry_tests::{Call, PASSWORD, Reply, START, Tenant, TestApp, both, id};
 use futures_util::future::join_all;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 both! {
     an_app_is_enrolled_and_asked_for,
+    an_app_with_codes_of_oathtool_is_enrolled,
     a_code_signs_in_once,
+    a_code_of_a_step_before_the_last_is_refused,
     a_code_in_the_first_request_signs_in,
     a_recovery_code_signs_in_once,
     recovery_code_confirms_nothing,
@@ -123,6 +129,95 @@ async fn a_code_signs_in_once(app: &TestApp) {
     }
     second(app, &first, &code).send().await.problem(401, "invalid_second_factor");
     app.work().await;
+}
+
+async fn a_code_of_a_step_before_the_last_is_refused(app: &TestApp) {
+    let ada = enrol(app, &app.home, &app.home.email).await;
+    app.clock.advance(Duration::from_mins(1));
+    let asked = challenge(app, &app.home.email).await;
+    let now = app.ctx.now();
+    let before = code_at(&ada.secret, now.minus(Duration::from_secs(30)));
+    let current = code_at(&ada.secret, now);
+    let next = code_at(&ada.secret, now.plus(Duration::from_secs(30)));
+    // The clock of the device is ahead.
+    second(app, &asked, &next).send().await.expect(200);
+    for spent in [&before, &current, &next] {
+        second(app, &asked, spent).send().await.problem(401, "invalid_second_factor");
+    }
+    app.clock.advance(Duration::from_secs(30));
+    let asked = challenge(app, &app.home.email).await;
+    second(app, &asked, &next).send().await.problem(401, "invalid_second_factor");
+    second(app, &asked, &ada.next_code(app)).send().await.expect(200);
+    app.work().await;
+}
+
+async fn an_app_with_codes_of_oathtool_is_enrolled(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let call = |path: &str| app.call("POST", path).session(&token, &app.home.organization);
+    let started = call("/v1/auth/totp").send().await.expect(201);
+    let secret = started["secret"].as_str().expect("a secret");
+    let codes = codes_by_oathtool(secret, app.ctx.now(), 2);
+    let code = json!({"code": codes[0]});
+    call("/v1/auth/totp/activate").json(&code).send().await.expect(200);
+    app.mails().await;
+    app.clock.advance(Duration::from_secs(30));
+    let asked = challenge(app, &app.home.email).await;
+    second(app, &asked, &codes[1]).send().await.expect(200);
+    app.work().await;
+}
+
+#[test]
+fn thousand_codes_are_those_of_oathtool() {
+    let start = Time::parse(START).expect("a time");
+    for (secret, from) in [
+        ("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", start),
+        ("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", Time::from_millis(59_000)),
+    ] {
+        let codes = codes_by_oathtool(secret, from, 1000);
+        assert_eq!(codes.len(), 1000);
+        for (step, code) in (0..).zip(&codes) {
+            let time = from.plus(Duration::from_secs(30 * step));
+            assert_eq!(code_at(secret, time), *code, "{secret} at {time}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn same_code_at_once_from_two_processes_signs_in_once() {
+    let two = TwoServers::start().await;
+    let here = async |status: u16, session: Option<&str>, path: &str, body: Value| {
+        two.expect(status, &two.here, session, Method::POST, path, &body).await
+    };
+    let login = json!({"email": OWNER, "password": PASSWORD});
+    let opened = here(200, None, "/v1/auth/login", login.clone()).await;
+    let session = opened["token"].as_str().expect("a token");
+    let started = here(201, Some(session), "/v1/auth/totp", Value::Null).await;
+    let secret = started["secret"].as_str().expect("a secret");
+    let now = SystemClock.now();
+    let first = json!({"code": code_at(secret, now)});
+    here(200, Some(session), "/v1/auth/totp/activate", first).await;
+    // The code of the next step is accepted already.
+    let code = code_at(secret, now.plus(Duration::from_secs(30)));
+    let mut challenges = Vec::new();
+    for _ in 0..6 {
+        let asked = here(401, None, "/v1/auth/login", login.clone()).await;
+        challenges.push(asked["challenge"].as_str().expect("a challenge").to_owned());
+    }
+    let replies = join_all(challenges.iter().enumerate().map(async |(number, challenge)| {
+        let server = if number % 2 == 0 { &two.here } else { &two.there };
+        let body = json!({"challenge": challenge, "code": code});
+        two.call(server, None, Method::POST, "/v1/auth/login/second-factor", &body).await
+    }));
+    let replies = replies.await;
+    let opened = replies.iter().filter(|(status, _)| *status == 200).count();
+    assert_eq!(opened, 1, "the code opens one session: {replies:?}");
+    for (status, reply) in replies.iter().filter(|(status, _)| *status != 200) {
+        assert_eq!((*status, &reply["code"]), (401, &json!("invalid_second_factor")), "{reply}");
+    }
+    let path = "/v1/auth/sessions";
+    let sessions = two.expect(200, &two.there, Some(session), Method::GET, path, &Value::Null).await;
+    assert_eq!(sessions["count"], 2, "{sessions}");
+    two.stop().await;
 }
 
 async fn a_code_in_the_first_request_signs_in(app: &TestApp) {

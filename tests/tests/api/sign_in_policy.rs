@@ -1,8 +1,14 @@
 //! The sign-in policy of an organization: a required second factor, idle time, age, and signing members out.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
+use attestry_domain::clock::{Clock, SystemClock};
+use attestry_tests::authenticator::code_at;
+use attestry_tests::binary::wait_until;
+use attestry_tests::two_servers::{OWNER, TwoServers};
 use attestry_tests::{PASSWORD, Reply, Tenant, TestApp, both, id};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::passkeys;
@@ -295,6 +301,61 @@ async fn a_session_ends_at_its_maximum_age(app: &TestApp) {
     }
     app.clock.advance(Duration::from_hours(11));
     people(app, &app.home, &token).await.problem(401, "invalid_session");
+}
+
+/// The other process caches what it knows of a session, but not for long.
+#[tokio::test]
+async fn policy_of_one_process_holds_in_another_within_five_seconds() {
+    let two = TwoServers::start().await;
+    let (here, there) = (&two.here, &two.there);
+    let invite = two.client.post(format!("{}/v1/people/invite", there.url)).header("x-api-key", &two.key);
+    let invite = invite.json(&json!({"email": "bob@example.com", "role": "admin"}));
+    let invited: Value = invite.send().await.expect("an answer").json().await.expect("JSON");
+    let link = invited["invitationLink"].as_str().expect("a link");
+    let token = link.split_once("token=").expect("a token").1;
+    let accept = json!({"token": token, "password": PASSWORD});
+    two.expect(200, there, None, Method::POST, "/v1/auth/accept-invitation", &accept).await;
+    let sign_in = async |email: &str| {
+        let login = json!({"email": email, "password": PASSWORD});
+        let opened = two.expect(200, here, None, Method::POST, "/v1/auth/login", &login).await;
+        opened["token"].as_str().expect("a token").to_owned()
+    };
+    let (ada, bob) = (sign_in(OWNER).await, sign_in("bob@example.com").await);
+    let own = async |path: &str, body: Value| {
+        two.expect(if body.is_null() { 201 } else { 200 }, there, Some(&ada), Method::POST, path, &body).await
+    };
+    let started = own("/v1/auth/totp", Value::Null).await;
+    let code = code_at(started["secret"].as_str().expect("a secret"), SystemClock.now());
+    own("/v1/auth/totp/activate", json!({"code": code})).await;
+    let tasks = "/v1/tasks";
+    for server in [here, there] {
+        two.expect(200, server, Some(&bob), Method::GET, tasks, &Value::Null).await;
+    }
+    let required = json!({"mfa": "required", "graceDays": 0});
+    two.expect(200, there, Some(&ada), Method::PATCH, PATH, &required).await;
+    let began = Instant::now();
+    let refused = two.expect(403, there, Some(&bob), Method::GET, tasks, &Value::Null).await;
+    assert_eq!(refused["code"], "reauthentication_required");
+    // The time at which the last request that was let in was sent.
+    let last_admitted = Cell::new(Duration::ZERO);
+    wait_until(async || {
+        let sent = began.elapsed();
+        let (status, reply) = two.call(here, Some(&bob), Method::GET, tasks, &Value::Null).await;
+        if status == 200 {
+            last_admitted.set(sent);
+            return false;
+        }
+        assert_eq!(
+            (status, &reply["code"], &reply["reason"]),
+            (403, &json!("reauthentication_required"), &json!("mfa_enrolment"))
+        );
+        true
+    })
+    .await;
+    assert!(last_admitted.get() < Duration::from_secs(5), "{:?}", last_admitted.get());
+    // The owner has a second factor.
+    two.expect(200, here, Some(&ada), Method::GET, tasks, &Value::Null).await;
+    two.stop().await;
 }
 
 /// Whatever the owner switches on and off, in any order, they can still sign in and change the policy.

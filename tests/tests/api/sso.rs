@@ -21,6 +21,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 
+use crate::auth::dump;
 use crate::events::{EVENTS, Stream};
 use crate::passkeys;
 use crate::second_factors::enrol;
@@ -36,11 +37,14 @@ both! {
     a_provider_that_is_down_is_told_apart,
     provider_without_a_server_is_unavailable,
     redirects_stay_on_this_server,
+    start_from_the_provider_leads_to_no_foreign_page,
+    start_for_another_issuer_is_refused,
     accounts_are_linked_by_proved_addresses_only,
     exempt_owner_is_not_linked,
     members_are_linked_and_invited_people_join,
     an_account_that_nobody_proved_loses_its_password,
     groups_give_roles,
+    mapping_beyond_own_permissions_is_refused,
     a_session_counts_in_its_organization_only,
     another_person_is_not_replaced_without_a_click,
     a_fresh_sign_in_confirms,
@@ -50,6 +54,7 @@ both! {
     the_provider_signs_out,
     logout_token_ends_event_streams,
     signing_out_leads_to_the_provider,
+    id_token_hint_is_not_shown_to_others,
     connections_are_checked_when_they_are_saved,
     changed_client_must_be_tested_again,
     owners_set_connections_and_others_read_them,
@@ -670,6 +675,51 @@ async fn redirects_stay_on_this_server(app: &TestApp) {
     app.mails().await;
 }
 
+/// The page of applications at the provider says where to go on, in a parameter that anybody can write.
+async fn start_from_the_provider_leads_to_no_foreign_page(app: &TestApp) {
+    let on = set_up(app).await;
+    let arrive = async |query: &str| {
+        let (location, browser) = on.start(query).await;
+        let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+        on.come_back(&back, &browser, None).await
+    };
+    for (query, expected) in [
+        ("?target_link_uri=%2Frisks", "/risks"),
+        ("?target_link_uri=https%3A%2F%2Fevil.example%2F", "/"),
+        ("?target_link_uri=https%3Aevil.example", "/"),
+        ("?target_link_uri=%2F%2Fevil.example", "/"),
+        ("?target_link_uri=%2F%5Cevil.example", "/"),
+        ("?target_link_uri=javascript%3Aalert", "/"),
+        ("?next=%2Ftasks&target_link_uri=https%3A%2F%2Fevil.example", "/tasks"),
+        // Once decoded, these begin with three slashes.
+        ("?next=/%2f%2fevil.example", "/"),
+        ("?target_link_uri=/%2f%2fevil.example", "/"),
+    ] {
+        assert_eq!(arrive(query).await.location(), expected, "{query}");
+    }
+    // A browser does not decode the path of an address: encoded slashes stay on this server.
+    let back = arrive("?next=%2F%252f%252fevil.example").await;
+    let sign_in = reqwest::Url::parse("https://compliance.example.com/sign-in").expect("an address");
+    let page = sign_in.join(back.location()).expect("an address");
+    assert_eq!(page.origin(), sign_in.origin(), "{page}");
+    app.mails().await;
+}
+
+async fn start_for_another_issuer_is_refused(app: &TestApp) {
+    let on = set_up(app).await;
+    let issuer = on.idp.issuer.replace(':', "%3A").replace('/', "%2F");
+    for other in ["https%3A%2F%2Fevil.example", &format!("{issuer}%2F"), &format!("{issuer}.evil.example")] {
+        let path = format!("{}?iss={other}&target_link_uri=%2Frisks", on.path("start"));
+        let reply = app.call("GET", &path).send().await;
+        assert_eq!(cookie(&reply, "attestry_sso"), None, "{other}");
+        Back { session: cookie(&reply, "attestry_session"), reply }.refused("sso_disabled");
+    }
+    let (location, browser) = on.start(&format!("?iss={issuer}&target_link_uri=%2Frisks")).await;
+    let back = on.idp.authorize(&location, ada("eve@acme.example"), app.ctx.now());
+    assert_eq!(on.come_back(&back, &browser, None).await.location(), "/risks");
+    app.mails().await;
+}
+
 async fn accounts_are_linked_by_proved_addresses_only(app: &TestApp) {
     let on = set_up(app).await;
     let other = app.tenant("Other", "bob@other.example").await;
@@ -843,6 +893,38 @@ async fn groups_give_roles(app: &TestApp) {
     app.patch(&path, &json!({"role": "employee"})).send().await.expect(200);
     on.sign_in(ada("eve@acme.example")).await.opened();
     assert_eq!(role().await, "employee");
+    app.mails().await;
+}
+
+async fn mapping_beyond_own_permissions_is_refused(app: &TestApp) {
+    const CONNECTIONS: &str = "SELECT COUNT(*) FROM sso_connections";
+    let on = set_up(app).await;
+    // The key acts as the owner, with less.
+    let key = app.key(&["identity:update"]).await;
+    let path = "/v1/organization/sso-connections";
+    let own = format!("{path}/{}", on.connection);
+    let call = async |method: &str, path: &str, body: &Value| {
+        app.call(method, path).key(&key).json(body).send().await
+    };
+    let new = json!({"name": "Second", "issuer": on.idp.issuer, "clientId": CLIENT, "clientSecret": SECRET});
+    let group = |role: &str| json!({"groupRoles": [{"group": "Compliance", "role": role}]});
+    for beyond in [
+        json!({"defaultRole": "admin"}),
+        json!({"defaultRole": "employee,auditor"}),
+        group("admin"),
+        group("auditor"),
+        merged(group("employee"), json!({"defaultRole": "admin"})),
+    ] {
+        let body = merged(new.clone(), beyond.clone());
+        call("POST", path, &body).await.problem(403, "role_exceeds_own");
+        call("PATCH", &own, &beyond).await.problem(403, "role_exceeds_own");
+    }
+    assert_eq!(count(app, CONNECTIONS).await, 1);
+    let known = app.get(&own).send().await.expect(200);
+    assert_eq!((&known["defaultRole"], &known["groupRoles"]), (&json!("employee"), &json!([])));
+    let body = merged(new, group("employee"));
+    call("POST", path, &body).await.expect(201);
+    assert_eq!(count(app, CONNECTIONS).await, 2);
     app.mails().await;
 }
 
@@ -1143,6 +1225,66 @@ async fn signing_out_leads_to_the_provider(app: &TestApp) {
         .send()
         .await
         .problem(401, "invalid_session");
+    app.mails().await;
+}
+
+/// The ID token of a session is in the answer of its own sign-out, and nowhere else.
+async fn id_token_hint_is_not_shown_to_others(app: &TestApp) {
+    let on = set_up_with(app, &app.home, json!({"signsOutAtProvider": true})).await;
+    let eve = on.sign_in(ada("eve@acme.example")).await.opened();
+    let laptop = on.sign_in(ada("eve@acme.example")).await.opened();
+    let bob = on.sign_in(ada("bob@acme.example")).await.opened();
+    let sign_out = async |token: &str| {
+        let call = app.call("POST", "/v1/auth/logout").session(token, &on.organization);
+        call.header("idempotency-key", "k").send().await
+    };
+    let member = on.member("eve@acme.example").await.expect("a member");
+    let read = async || {
+        let mut all = String::new();
+        for token in [&on.owner, &laptop] {
+            for path in ["/v1/auth/session", "/v1/auth/sessions", "/v1/auth/security", "/v1/auth/confirm"] {
+                let reply = app.call("GET", path).session(token, &on.organization).send().await;
+                reply.expect(200);
+                all.push_str(&reply.text());
+            }
+        }
+        for path in [
+            "/v1/people?includeDeactivated=true",
+            &format!("/v1/people/{}", id(&member)),
+            &format!("/v1/people/{}/identities", id(&member)),
+            "/v1/organization/access-review",
+            "/v1/audit-logs?limit=200",
+            &format!("/v1/organization/sso-connections/{}", on.connection),
+            &format!("/v1/organization/sso-connections/{}/sign-ins", on.connection),
+        ] {
+            let reply = app.get(path).send().await;
+            reply.expect(200);
+            all.push_str(&reply.text());
+        }
+        all.push_str(&dump(app).await);
+        all
+    };
+    let before = read().await;
+    let url = sign_out(&eve).await.expect(200)["logoutUrl"].as_str().expect("an address").to_owned();
+    let hint = parameter(&url, "id_token_hint");
+    let parts: Vec<&str> = hint.split('.').collect();
+    assert_eq!(parts.len(), 3);
+    app.work().await;
+    let after = read().await;
+    // The same request again, and the same key of others.
+    let again = sign_out(&eve).await;
+    again.problem(401, "invalid_session");
+    let others = [sign_out(&laptop).await, sign_out(&bob).await];
+    for other in &others {
+        let url = other.expect(200)["logoutUrl"].as_str().expect("an address").to_owned();
+        assert_ne!(parameter(&url, "id_token_hint"), hint);
+    }
+    // The header is the same in all tokens; the claims and the signature are not.
+    for part in &parts[1..] {
+        for shown in [&before, &after, &again.text(), &others[0].text(), &others[1].text()] {
+            assert!(!shown.contains(part), "{part} is in {shown}");
+        }
+    }
     app.mails().await;
 }
 

@@ -205,9 +205,45 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::text::Parse;
 
     fn claims(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
+    }
+
+    fn connection(issuer: &str) -> SsoConnection {
+        SsoConnection {
+            id: SsoConnectionId::from_u128(1),
+            organization_id: OrganizationId::from_u128(2),
+            name: Parse::parse("Acme").expect("a name"),
+            is_enabled: true,
+            issuer: issuer.to_owned(),
+            client_id: Parse::parse("attestry").expect("an id"),
+            client_secret_expires_at: None,
+            scopes: Vec::new(),
+            email_claim: Parse::parse("email").expect("a claim"),
+            groups_claim: Parse::parse("groups").expect("a claim"),
+            adds_members: true,
+            default_role: Roles::stored("employee".to_owned()),
+            role_sync: RoleSync::Off,
+            group_roles: Vec::new(),
+            requires_group: false,
+            signs_out_at_provider: false,
+            provider: None,
+            tested_at: None,
+            config_version: 1,
+            created_at: Time::from_millis(0),
+            updated_at: Time::from_millis(0),
+            version: 1,
+        }
+    }
+
+    #[test]
+    fn google_serves_everybody() {
+        assert!(connection("https://accounts.google.com").serves_everybody());
+        for own in ["https://login.acme.example", "https://accounts.google.com.acme.example"] {
+            assert!(!connection(own).serves_everybody(), "{own}");
+        }
     }
 
     #[test]

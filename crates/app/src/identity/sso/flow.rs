@@ -499,6 +499,20 @@ fn is_true(value: &Value) -> bool {
     value == &Value::Bool(true) || value.as_str() == Some("true")
 }
 
+/// True if the provider vouches for an address.
+fn vouches(serves_everybody: bool, email: Option<&Email>, claims: &Map<String, Value>) -> bool {
+    let verified = claims.get("email_verified").map(is_true);
+    if !serves_everybody {
+        // The domain is verified and the provider is the organization's own, so it need not say anything.
+        return verified != Some(false);
+    }
+    // Such a provider verifies the addresses of the domains that it hosts.
+    let hosted = claims.get("hd").and_then(Value::as_str).map(str::to_lowercase);
+    let own =
+        email.and_then(|email| email.as_str().rsplit_once('@').map(|(_, domain)| domain.to_lowercase()));
+    verified == Some(true) && hosted.is_some() && hosted == own
+}
+
 fn profile_of(
     ctx: &Ctx,
     connection: &SsoConnection,
@@ -506,17 +520,7 @@ fn profile_of(
 ) -> Result<Profile, Refused> {
     let address = claim(&all, connection.email_claim.as_str()).and_then(Value::as_str);
     let email = address.and_then(|text| Email::parse(text).ok());
-    let verified = all.get("email_verified").map(is_true);
-    let is_verified = if connection.serves_everybody() {
-        // Such a provider verifies the addresses of the domains that it hosts.
-        let hosted = all.get("hd").and_then(Value::as_str).map(str::to_lowercase);
-        let own =
-            email.as_ref().and_then(|email| email.as_str().rsplit_once('@').map(|(_, d)| d.to_lowercase()));
-        verified == Some(true) && hosted.is_some() && hosted == own
-    } else {
-        // The domain is verified and the provider is the organization's own, so it need not say anything.
-        verified != Some(false)
-    };
+    let is_verified = vouches(connection.serves_everybody(), email.as_ref(), &all);
     let groups = groups_of(&all, connection.groups_claim.as_str());
     let name = all.get("name").and_then(Value::as_str).and_then(|name| Name::parse(name).ok());
     let is_kept = connection.signs_out_at_provider && tokens.id_token.len() <= MAX_KEPT_TOKEN;
@@ -587,7 +591,53 @@ pub async fn switch(ctx: &Ctx, ticket: &str, browser: Browser) -> Result<SignedI
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn provider_of_everybody_vouches_for_the_domain_that_it_hosts() {
+        let email = Email::parse("eve@Acme.example").expect("an address");
+        let read = |email: Option<&Email>, claims: &Value| {
+            vouches(true, email, claims.as_object().expect("an object"))
+        };
+        for claims in [
+            json!({"email_verified": true, "hd": "acme.example"}),
+            json!({"email_verified": "true", "hd": "ACME.example"}),
+        ] {
+            assert!(read(Some(&email), &claims), "{claims}");
+        }
+        for claims in [
+            json!({}),
+            json!({"email_verified": true}),
+            json!({"email_verified": true, "hd": null}),
+            json!({"email_verified": true, "hd": ""}),
+            json!({"email_verified": true, "hd": true}),
+            json!({"email_verified": true, "hd": ["acme.example"]}),
+            json!({"email_verified": true, "hd": "evil.example"}),
+            json!({"email_verified": true, "hd": "sub.acme.example"}),
+            json!({"hd": "acme.example"}),
+            json!({"email_verified": null, "hd": "acme.example"}),
+            json!({"email_verified": 1, "hd": "acme.example"}),
+            json!({"email_verified": false, "hd": "acme.example"}),
+            json!({"email_verified": "false", "hd": "acme.example"}),
+        ] {
+            assert!(!read(Some(&email), &claims), "{claims}");
+        }
+        assert!(!read(None, &json!({"email_verified": true, "hd": "acme.example"})));
+        assert!(!read(None, &json!({"email_verified": true})));
+    }
+
+    #[test]
+    fn provider_of_one_organization_vouches_unless_it_denies() {
+        let read = |claims: &Value| vouches(false, None, claims.as_object().expect("an object"));
+        for claims in [json!({}), json!({"email_verified": true}), json!({"email_verified": "true"})] {
+            assert!(read(&claims), "{claims}");
+        }
+        for claims in [json!({"email_verified": false}), json!({"email_verified": "false"})] {
+            assert!(!read(&claims), "{claims}");
+        }
+    }
 
     #[test]
     fn paths_lead_to_this_server() {

@@ -5,6 +5,8 @@ mod attributes;
 pub mod filter;
 pub mod patch;
 mod projection;
+#[cfg(test)]
+mod properties;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
