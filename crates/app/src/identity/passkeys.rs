@@ -173,6 +173,9 @@ pub async fn register(
     };
     let credential: RegisterPublicKeyCredential =
         serde_json::from_value(credential).map_err(|error| refused(&error))?;
+    if is_from_a_frame(&credential.response.client_data_json) {
+        return Err(refused(&"a page in a frame asked for it"));
+    }
     let key = webauthn.finish_passkey_registration(&credential, &state).map_err(|error| refused(&error))?;
     let stored = serde_json::to_string(&key)?;
     let from = origin.clone();
@@ -272,9 +275,8 @@ fn start(ctx: &Ctx, purpose: &str, session: Option<&Session>) -> Result<Ceremony
     })
 }
 
-/// True if the page of another origin had the authenticator sign, in a frame. The library looks at that only when a
-/// passkey is added.
-fn is_from_a_frame(credential: &PublicKeyCredential) -> bool {
+/// True if the page of another origin had the authenticator sign, in a frame. The library does not look at all of that.
+fn is_from_a_frame(client_data: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct ClientData {
@@ -282,7 +284,7 @@ fn is_from_a_frame(credential: &PublicKeyCredential) -> bool {
         cross_origin: bool,
         top_origin: Option<String>,
     }
-    let data = serde_json::from_slice::<ClientData>(credential.response.client_data_json.as_ref());
+    let data = serde_json::from_slice::<ClientData>(client_data);
     data.is_ok_and(|data| data.cross_origin || data.top_origin.is_some())
 }
 
@@ -308,7 +310,7 @@ async fn assert(
         return Err(tickets::expired());
     }
     let Ok(credential) = serde_json::from_value::<PublicKeyCredential>(credential) else { return Ok(None) };
-    if is_from_a_frame(&credential) {
+    if is_from_a_frame(&credential.response.client_data_json) {
         return Ok(None);
     }
     let Ok((handle, credential_id)) = webauthn.identify_discoverable_authentication(&credential) else {

@@ -138,14 +138,15 @@ pub fn loggable(body: &Resource) -> String {
     fn without_passwords(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                fields.retain(|name, _| !name.to_lowercase().ends_with("password"));
-                let names_one = fields
-                    .get("path")
-                    .and_then(Value::as_str)
-                    .is_some_and(|path| path.to_lowercase().contains("password"));
-                if names_one {
-                    fields.remove("value");
-                }
+                // The names of attributes and operations have no case.
+                let is_password = |text: &str| text.to_lowercase().contains("password");
+                let names_one = |(name, value): (&String, &Value)| {
+                    name.eq_ignore_ascii_case("path") && value.as_str().is_some_and(is_password)
+                };
+                let sets_one = fields.iter().any(names_one);
+                fields.retain(|name, _| {
+                    !is_password(name) && !(sets_one && name.eq_ignore_ascii_case("value"))
+                });
                 fields.values_mut().for_each(without_passwords);
             }
             Value::Array(items) => items.iter_mut().for_each(without_passwords),
