@@ -281,6 +281,21 @@ export const signIn: Texts['signIn'] = {
       all: (count) => `Alle ${count.toLocaleString('de')} anzeigen`,
       nothing: 'Keine Gruppe heißt so.',
     },
+    requests: {
+      title: 'Letzte Anfragen',
+      lead: 'Die letzten 1.000 der letzten 14 Tage, die neuesten zuerst. Eine neue Anfrage erscheint nach einigen Sekunden.',
+      none: 'Noch keine Anfragen. Sie bleiben 14 Tage gespeichert.',
+      onlyFailed: 'Nur fehlgeschlagene',
+      noneFailed: (count) =>
+        count === 1
+          ? 'Die letzte Anfrage ist nicht fehlgeschlagen.'
+          : `Von den letzten ${count.toLocaleString('de')} Anfragen ist keine fehlgeschlagen.`,
+      more: 'Mehr anzeigen',
+      token: (name) => `Token: ${name}`,
+      revoked: 'Token widerrufen',
+      body: 'Inhalt',
+      noBody: 'Kein Inhalt.',
+    },
     hints: {
       title: 'Bei Ihrem Identitätsanbieter',
       entra: {

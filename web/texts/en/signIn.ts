@@ -273,6 +273,19 @@ export const signIn = {
       all: (count: number) => `Show all ${count.toLocaleString('en')}`,
       nothing: 'No group has this name.',
     },
+    requests: {
+      title: 'Recent requests',
+      lead: 'The last 1,000 of the last 14 days, newest first. A new request can take a few seconds to appear.',
+      none: 'No requests yet. They are kept for 14 days.',
+      onlyFailed: 'Only failures',
+      noneFailed: (count: number): string =>
+        count === 1 ? 'The latest request did not fail.' : `None of the ${count.toLocaleString('en')} latest requests failed.`,
+      more: 'Show more',
+      token: (name: string) => `Token: ${name}`,
+      revoked: 'Token revoked',
+      body: 'Body',
+      noBody: 'No body.',
+    },
     hints: {
       title: 'At your identity provider',
       entra: {
