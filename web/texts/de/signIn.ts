@@ -49,6 +49,12 @@ export const signIn: Texts['signIn'] = {
       'Jemand anderes hat die Richtlinie inzwischen geändert. Ihre Eingaben sind noch da; wenn Sie speichern, ersetzen sie den anderen Stand.',
     changed: (when) => `Zuletzt geändert: ${when}.`,
     title: 'Richtlinie',
+    everybody: {
+      verb: 'Alle abmelden',
+      ask: 'Alle abmelden?',
+      text: 'Alle Mitglieder, auch Sie selbst, müssen sich hier erneut anmelden. Andere Organisationen sind nicht betroffen, und API-Schlüssel funktionieren weiter.',
+      done: 'Alle sind hier abgemeldet',
+    },
     ssoIsRequired: 'Single Sign-on wird verlangt.',
     sso: 'Single Sign-on',
     requireSso: 'Single Sign-on verlangen',

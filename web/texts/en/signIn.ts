@@ -46,6 +46,12 @@ export const signIn = {
     conflict: 'Someone else changed the policy meanwhile. What you typed is still here; saving replaces their version.',
     changed: (when: string) => `Last changed ${when}.`,
     title: 'Policy',
+    everybody: {
+      verb: 'Sign everybody out',
+      ask: 'Sign everybody out?',
+      text: 'All members must sign in again before they can go on here, yourself included. Other organizations are not affected, and API keys keep working.',
+      done: 'Everybody is signed out here',
+    },
     ssoIsRequired: 'Single sign-on is required.',
     sso: 'Single sign-on',
     requireSso: 'Require single sign-on',
