@@ -40,7 +40,7 @@ test('whatever happens to a member or to a sign-in has words of its own', () => 
   const directories = ['directory', 'directory_token', 'directory_user', 'directory_group'];
   const credentials = ['api_key', 'service_account'];
   expect([...directories, ...credentials].filter((kind) => !t.audit.entities[kind])).toEqual([]);
-  const signIns = ['member', 'user', 'session', 'second_factor', 'mail_domain', 'sso_connection', 'sso_identity'];
+  const signIns = ['organization', 'member', 'user', 'session', 'second_factor', 'mail_domain', 'sso_connection', 'sso_identity'];
   const kinds = [...signIns, ...directories, ...credentials];
   const words = kinds.flatMap((kind) => (ACTIONS[kind] ?? []).map((verb) => actionWord(actionOf(kind, verb))));
   expect(words.filter((word) => word === '' || /_/.test(word))).toEqual([]);

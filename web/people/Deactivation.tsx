@@ -2,11 +2,14 @@ import { Select } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type BulkPath, bulk } from '../api/bulk';
+import { $api } from '../api/client';
 import { useTotal } from '../api/lists';
-import { usePeople } from '../api/people';
+import { SERVICE_ACCOUNTS, usePeople } from '../api/people';
 import { refetch } from '../api/query';
 import { useMe } from '../api/session';
 import { Dialog } from '../parts/Dialog';
+import { pageOf } from '../parts/places';
+import { to as linkTo } from '../parts/to';
 import { t } from '../texts';
 import css from './people.module.css';
 
@@ -21,7 +24,10 @@ const KINDS: { kind: Kind; path: BulkPath; permission: string }[] = [
 
 type Props = { ids: string[]; title: string; act: () => Promise<unknown>; onClose: () => void };
 
-/** Asks before people are deactivated: lists what they own, and hands it over to somebody first. */
+/**
+ * Asks before people are deactivated: lists what they own, and hands it over to somebody first. Service accounts are only
+ * listed: they keep working without an owner.
+ */
 export function Deactivation({ ids, title, act, onClose }: Props) {
   const { can } = useMe();
   const people = usePeople();
@@ -38,8 +44,12 @@ export function Deactivation({ ids, title, act, onClose }: Props) {
     const count = totals[kind] ?? 0;
     return count > 0 ? [{ kind, path, count }] : [];
   });
+  const accounts = $api.useQuery('get', SERVICE_ACCOUNTS, {}, { enabled: can('api-key:read') });
+  const orphans = accounts.data?.data.filter(({ ownerId, isOrphaned }) => ids.includes(ownerId) && !isOrphaned) ?? [];
   // Nobody is deactivated before it is known what would be left without an owner.
-  const isKnown = KINDS.every(({ kind, permission }) => totals[kind] !== undefined || !can(permission));
+  const isKnown =
+    KINDS.every(({ kind, permission }) => totals[kind] !== undefined || !can(permission)) &&
+    (accounts.data !== undefined || !can('api-key:read'));
 
   async function go() {
     if (to) {
@@ -79,6 +89,20 @@ export function Deactivation({ ids, title, act, onClose }: Props) {
             data-autofocus
           />
         </>
+      )}
+      {orphans.length > 0 && (
+        <div>
+          <p>{t.people.accounts(orphans.length)}</p>
+          <ul className={css.owned}>
+            {orphans.map(({ id, name }) => (
+              <li key={id}>
+                <Link {...linkTo(pageOf('service_account', id) ?? '/')} className="link">
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
     </Dialog>
   );

@@ -35,6 +35,26 @@ async function createToken(page: Page, app: App): Promise<string> {
   return token;
 }
 
+/** Looks at the requests of the identity provider, the last of which failed. */
+async function expectRequests(page: Page, server: Server) {
+  const path = '/v1/organization/directory/requests';
+  // They are written in the background.
+  const statuses = async () => (await ask<{ data: { status: number }[] }>(page, server, path)).data.map(({ status }) => status);
+  await expect.poll(statuses).toContain(400);
+  await page.getByText('Recent requests').click();
+  const requests = page.getByRole('list', { name: 'Recent requests' }).getByRole('button');
+  await expect(requests).toHaveCount(3);
+  await page.getByRole('checkbox', { name: 'Only failures' }).check();
+  await expect(requests).toHaveCount(1);
+  await expect(requests).toContainText('400');
+  await expect(requests).toContainText('The domain other.example is not verified');
+  await requests.click();
+  await expect(page.getByLabel('Body', { exact: true })).toContainText('"userName": "eve@other.example"');
+  const isSideways = await page.locator('#main').evaluate((main) => main.scrollWidth > main.clientWidth);
+  expect(isSideways).toBe(false);
+  await expectAccessible(page, 'the requests of a directory');
+}
+
 /** Opens the drawer of a person. */
 async function openPerson(page: Page, server: Server, name: string, isActive: boolean): Promise<Locator> {
   await page.goto(`${server.url}/people?q=${encodeURIComponent(name)}${isActive ? '' : '&isActive=false'}`);
@@ -82,6 +102,10 @@ test('a directory adds people and gives them roles, and what a leaver had is han
   await confirmIfAsked(page, app, async () => (await role.inputValue()) === 'Auditor');
   await expect(role).toHaveValue('Auditor');
   await expectAccessible(page, 'a directory with a group');
+
+  const outside = { schemas: [`${SCHEMAS}:schemas:core:2.0:User`], userName: 'eve@other.example', active: true };
+  await expect(push(fresh, token, 'POST', '/Users', outside)).rejects.toThrow('400');
+  await expectRequests(page, fresh);
 
   const added = await openPerson(page, fresh, 'Eve Doe', true);
   await expect(added.getByText('Auditor').first()).toBeVisible();

@@ -247,6 +247,30 @@ test('a policy demands a second factor at once: it is enrolled over the page, an
   await guest.context().close();
 });
 
+test('an owner signs everybody out, and everybody signs in again', async ({ page, fresh, errors }) => {
+  await setUp(page, fresh);
+  const guest = await joined(page, fresh);
+  await page.goto(`${fresh.url}/settings/security`);
+  await page.getByRole('button', { name: 'Sign everybody out' }).click();
+  const question = page.getByRole('dialog', { name: 'Sign everybody out?' });
+  await expect(question.getByText(/yourself included/)).toBeVisible();
+  await expectAccessible(page, 'the question before everybody is signed out');
+  await question.getByRole('button', { name: 'Sign everybody out' }).click();
+  const again = page.getByRole('heading', { name: 'Sign in again' });
+  await expect(again).toBeVisible();
+  await page.getByLabel(`Password (${OWNER})`).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in and go on' }).click();
+  await expect(again).toHaveCount(0);
+  await expect(question).toHaveCount(0);
+  await guest.goto(`${fresh.url}/tasks`);
+  await expect(guest.getByRole('heading', { name: 'Sign in again' })).toBeVisible();
+  await guest.context().close();
+  await page.goto(`${fresh.url}/audit?entityType=organization`);
+  await expect(page.getByText('Signed everybody out').first()).toBeVisible();
+  // Whatever the page asked for until then was refused.
+  expect(errors.filter((error) => !error.includes('status of 403'))).toEqual([]);
+});
+
 test('an auditor reads the sign-in policy and changes nothing', async ({ page, demo, errors }) => {
   await signIn(page, demo, AUDITOR);
   await page.goto(`${demo.url}/settings/security`);

@@ -1,4 +1,4 @@
-import type { Browser, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { PASSWORD } from './demo';
 import { type Provider, test } from './provider';
 import { expect, expectAccessible } from './server';
@@ -13,16 +13,11 @@ import {
   typeIfAsked,
   unexpected,
   verifyDomain,
+  visitor,
   WRONG_CODE,
 } from './steps';
 
 const EVE = 'eve@acme.example';
-
-/** Somebody else's browser. */
-async function visitor(page: Page, browser: Browser): Promise<Page> {
-  const context = await browser.newContext({ viewport: page.viewportSize(), reducedMotion: 'reduce' });
-  return context.newPage();
-}
 
 /** Adds a connection to the provider, as an owner does. */
 async function connect(page: Page, provider: Provider, app: App) {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type Locator, type Page } from '@playwright/test';
+import { type Browser, expect, type Locator, type Page } from '@playwright/test';
 import { BINARY, PASSWORD } from './demo';
 import { expectAccessible, type Server, signIn } from './server';
 
@@ -172,6 +172,18 @@ export async function confirmIfAsked(page: Page, app: App, isDone: () => Promise
   if (await typeIfAsked(dialog, app)) await dialog.getByRole('button', { name: 'Confirm', exact: true }).click();
 }
 
+/** Another browser, of the same size. */
+export async function visitor(page: Page, browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ viewport: page.viewportSize(), reducedMotion: 'reduce' });
+  return context.newPage();
+}
+
+/** Verifies the domain of the organization as the operator of the server, who answers for it. */
+export function verifyAsOperator(server: Server) {
+  const args = ['admin', 'verify-domain', '--organization', 'Acme', '--domain', 'acme.example', '--data-dir', server.folder];
+  execFileSync(BINARY, args, { stdio: 'pipe', timeout: 300_000 });
+}
+
 /** Adds a domain of the organization, for which the operator of the server then answers. */
 export async function verifyDomain(page: Page, server: Server, app: App) {
   await page.getByLabel('Domain', { exact: true }).fill('acme.example');
@@ -181,8 +193,7 @@ export async function verifyDomain(page: Page, server: Server, app: App) {
   await expect(record).toBeVisible();
   await expect(page.getByText('Not verified yet')).toBeVisible();
   await expectAccessible(page, 'a domain to verify');
-  const args = ['admin', 'verify-domain', '--organization', 'Acme', '--domain', 'acme.example', '--data-dir', server.folder];
-  execFileSync(BINARY, args, { stdio: 'pipe', timeout: 300_000 });
+  verifyAsOperator(server);
   await page.reload();
   await expect(page.getByText('Verified', { exact: true })).toBeVisible();
 }

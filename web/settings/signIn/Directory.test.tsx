@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { screen, waitFor, within } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
+import { refetch } from '../../api/query';
 import { answer, draw } from '../../parts/testing/render';
 import { Directory } from './Directory';
-import { directoryState, missingForTokens } from './directory';
+import { bodyText, directoryState, missingForTokens } from './directory';
 import { useDirectory } from './queries';
 import type { MailDomain } from './sso';
 
@@ -227,4 +228,85 @@ test('of many groups some are shown, and all are found', async () => {
   expect(rows()).toBe(20);
   await user.click(screen.getByRole('button', { name: 'Show all 30' }));
   expect(rows()).toBe(30);
+});
+
+const REQUESTS = `${DIRECTORY}/requests`;
+const request = {
+  id: 'drq_1',
+  tokenId: 'dtk_1',
+  at: '2026-11-15T09:30:00.000Z',
+  method: 'GET',
+  path: '/scim/v2/Users?filter=userName%20eq%20%22eve%40acme.example%22',
+  status: 200,
+  detail: null as string | null,
+  body: null as string | null,
+};
+const refused = {
+  ...request,
+  id: 'drq_2',
+  tokenId: 'dtk_gone',
+  method: 'POST',
+  path: '/scim/v2/Users',
+  status: 400,
+  detail: 'The domain acme.example is not verified by this organization.',
+  body: '{"userName":"eve@acme.example"}',
+};
+
+test('a body is indented, and shown as it is if it was cut', () => {
+  expect(bodyText('{"active":false}')).toBe('{\n  "active": false\n}');
+  expect(bodyText('{"active":fal')).toBe('{"active":fal');
+});
+
+test('recent requests are fetched once they are shown, a page at a time', async () => {
+  const asked = answer({
+    ...paths,
+    [TOKENS]: () => list(token),
+    [REQUESTS]: ({ path }) =>
+      path.includes('cursor=next')
+        ? list({ ...request, id: 'drq_3' })
+        : { body: { data: [refused, request], count: 2, nextCursor: 'next' } },
+  });
+  const { user } = draw(<Page />, READER);
+  const title = await screen.findByText('Recent requests');
+  expect(asked.some(({ path }) => path.startsWith(REQUESTS))).toBe(false);
+  await user.click(title);
+  const rows = within(await screen.findByRole('list', { name: 'Recent requests' }));
+  expect(rows.getAllByRole('button')).toHaveLength(2);
+  const [failure] = rows.getAllByRole('button');
+  expect(failure?.textContent).toContain('400POST /scim/v2/Users');
+  await user.click(screen.getByRole('checkbox', { name: 'Only failures' }));
+  expect(rows.getAllByRole('button')).toEqual([failure]);
+  await user.click(screen.getByRole('checkbox', { name: 'Only failures' }));
+  await user.click(screen.getByRole('button', { name: 'Show more' }));
+  await waitFor(() => expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull());
+  expect(asked.filter(({ path }) => path.startsWith(REQUESTS)).map(({ path }) => path.split('?')[1])).toEqual([
+    'limit=50',
+    'cursor=next&limit=50',
+  ]);
+});
+
+test('a request opens to its reason, its token and its body', async () => {
+  answer({ ...paths, [TOKENS]: () => list(token), [REQUESTS]: () => list(refused, request) });
+  const { user } = draw(<Page />, READER);
+  await user.click(await screen.findByText('Recent requests'));
+  await user.click(await screen.findByRole('button', { name: /POST/ }));
+  expect(screen.getByLabelText('Body').textContent).toBe('{\n  "userName": "eve@acme.example"\n}');
+  expect(screen.getAllByText(refused.detail).map(({ lang }) => lang)).toEqual(['en', 'en']);
+  expect(screen.getByText(/Token revoked/)).toBeTruthy();
+  await user.click(screen.getByRole('button', { name: /POST/ }));
+  await user.click(screen.getByRole('button', { name: /GET/ }));
+  expect(screen.queryByLabelText('Body')).toBeNull();
+  expect(screen.getByText(/Token: Entra ID/)).toBeTruthy();
+});
+
+test('without requests, and without failures, the page says so', async () => {
+  let rows: object[] = [];
+  answer({ ...paths, [REQUESTS]: () => list(...rows) });
+  const { user } = draw(<Page />, READER);
+  await user.click(await screen.findByText('Recent requests'));
+  expect(await screen.findByText(/^No requests yet/)).toBeTruthy();
+  rows = [request];
+  await refetch(DIRECTORY);
+  await user.click(await screen.findByRole('checkbox', { name: 'Only failures' }));
+  expect(screen.getByText('The latest request did not fail.')).toBeTruthy();
 });

@@ -5,6 +5,7 @@ import { Way, Ways } from '../../parts/Way';
 import { t } from '../../texts';
 import { Fetched, Section } from '../Section';
 import css from '../settings.module.css';
+import { DirectoryRequests } from './DirectoryRequests';
 import { DirectoryRoles } from './DirectoryRoles';
 import { DirectoryTokens } from './DirectoryTokens';
 import { directoryState, type Group, missingForTokens, type Directory as Settings, type Token } from './directory';
@@ -25,6 +26,7 @@ export function Directory({ of: all, domains, exemptIds }: Props) {
             <State directory={directory} tokens={tokens} groups={groups} />
             <DirectoryTokens tokens={tokens} baseUrl={directory.baseUrl} missing={missingForTokens(domains, exemptIds)} />
             <DirectoryRoles directory={directory} groups={groups} />
+            <DirectoryRequests tokens={tokens} />
             {can('identity:update') && <Hints />}
           </>
         )}

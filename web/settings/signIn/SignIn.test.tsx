@@ -311,3 +311,22 @@ test('a domain that was lost shows its record, whoever answered for it before', 
   expect(await screen.findByText('attestry-domain=9rVq0mJxk2J6n0y8')).toBeTruthy();
   expect(screen.getByRole('button', { name: 'Verify acme.example now' })).toBeTruthy();
 });
+
+test('everybody is signed out after a question, and the session is looked at again', async () => {
+  view.current = {};
+  const asked = answer({
+    ...paths,
+    '/v1/auth/confirm': () => confirmed,
+    '/v1/organization/sign-out-everybody': () => ({ body: { success: true } }),
+    '/v1/auth/session': () => ({ body: { user: { id: 'usr_1' }, organizations: [] } }),
+  });
+  const { user } = draw(<SignIn />, OWNER);
+  await user.click(await screen.findByRole('button', { name: 'Sign everybody out' }));
+  const question = await screen.findByRole('dialog', { name: 'Sign everybody out?' });
+  expect(within(question).getByText(/yourself included.*API keys keep working/)).toBeTruthy();
+  await user.click(within(question).getByRole('button', { name: 'Sign everybody out' }));
+  await waitFor(() => expect(asked.at(-1)?.path).toBe('/v1/auth/session'));
+  expect(asked.filter(({ method }) => method === 'POST').map(({ path }) => path)).toEqual([
+    '/v1/organization/sign-out-everybody',
+  ]);
+});

@@ -1,4 +1,4 @@
-import { Checkbox, Select } from '@mantine/core';
+import { Button, Checkbox, Select } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client';
@@ -7,6 +7,7 @@ import { Problem } from '../../api/problem';
 import { refetch } from '../../api/query';
 import type { Versioned } from '../../api/records';
 import { useMe } from '../../api/session';
+import { useConfirm } from '../../parts/confirm';
 import { useConfirmed } from '../../parts/confirmed';
 import { Dialog } from '../../parts/Dialog';
 import { useDraft } from '../../parts/drafts';
@@ -41,10 +42,33 @@ type Props = { known: Versioned<Policy>; connections: Connection[]; domains: Mai
 /** The organization's demands on its members' sign-ins. */
 export function SignInPolicy(props: Props) {
   const { can } = useMe();
+  const mayChange = can('identity:update');
   return (
-    <Section title={t.signIn.policy.title}>
-      {can('identity:update') ? <Form {...props} /> : <Shown of={props.known.data} />}
+    <Section title={t.signIn.policy.title} actions={mayChange && <SignOutEverybody />}>
+      {mayChange ? <Form {...props} /> : <Shown of={props.known.data} />}
     </Section>
+  );
+}
+
+/** Signs all members out of the organization. The session of the reader, too, is then asked to sign in again. */
+function SignOutEverybody() {
+  const { ask, dialog } = useConfirm();
+  const texts = t.signIn.policy.everybody;
+  const act = async () => {
+    await api.POST('/v1/organization/sign-out-everybody');
+    await refetch('session');
+    toast(texts.done);
+  };
+  return (
+    <>
+      <Button
+        variant="default"
+        onClick={() => ask({ title: texts.ask, text: texts.text, verb: texts.verb, withIdentity: true, act })}
+      >
+        {texts.verb}
+      </Button>
+      {dialog}
+    </>
   );
 }
 

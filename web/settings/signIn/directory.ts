@@ -8,6 +8,7 @@ import { doesCount, type MailDomain } from './sso';
 export type Directory = Schemas['Directory'];
 export type Token = Schemas['DirectoryToken'];
 export type Group = Schemas['DirectoryGroup'];
+export type Request = Schemas['DirectoryRequest'];
 
 /** The number of tokens that a directory can have, so that one can replace the other. */
 export const MAX_TOKENS = 2;
@@ -37,4 +38,15 @@ export type Missing = 'domain' | 'exempt';
 /** The steps that are missing before the first token. */
 export function missingForTokens(domains: Pick<MailDomain, 'state'>[], exemptIds: string[]): Missing[] {
   return [...(domains.some(doesCount) ? [] : ['domain' as const]), ...(exemptIds.length > 0 ? [] : ['exempt' as const])];
+}
+
+export const isFailed = ({ status }: Pick<Request, 'status'>) => status >= 400;
+
+/** The body of a request, indented if it is JSON; one that was cut is not. */
+export function bodyText(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
 }

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { $api, api } from '../../api/client';
 import type { Versioned } from '../../api/records';
 import { useMe } from '../../api/session';
@@ -7,7 +7,7 @@ import type { Policy } from './policy';
 export const POLICY = '/v1/organization/sign-in-policy' as const;
 export const CONNECTIONS = '/v1/organization/sso-connections' as const;
 export const DOMAINS = '/v1/organization/domains' as const;
-/** Its tokens and groups are below it. */
+/** Its tokens, groups and requests are below it. */
 export const DIRECTORY = '/v1/organization/directory' as const;
 
 export async function fetchPolicy(): Promise<Versioned<Policy>> {
@@ -54,4 +54,18 @@ export function useDirectory() {
     error: all.find(({ error }) => error)?.error,
     refetch: () => Promise.all(all.map((query) => query.refetch())),
   };
+}
+
+const REQUESTS = `${DIRECTORY}/requests` as const;
+
+/** The last requests of the identity provider, newest first, a page at a time. */
+export function useDirectoryRequests() {
+  return useInfiniteQuery({
+    queryKey: ['rows', REQUESTS],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam: cursor }) => (await api.GET(REQUESTS, { params: { query: { cursor, limit: 50 } } })).data,
+    getNextPageParam: (page) => page?.nextCursor ?? undefined,
+    // They are made in another window, at the identity provider.
+    refetchOnWindowFocus: 'always',
+  });
 }

@@ -56,6 +56,10 @@ export const people: Texts['people'] = {
     control: (count) => n(count, 'Maßnahme', 'Maßnahmen'),
     context_entry: (count) => n(count, 'Fakt', 'Fakten'),
   },
+  accounts: (count) =>
+    count === 1
+      ? 'Für dieses Dienstkonto ist dann niemand zuständig. Es funktioniert weiter:'
+      : 'Für diese Dienstkonten ist dann niemand zuständig. Sie funktionieren weiter:',
   handOver: 'Übergeben an',
   handOverHelp:
     'Diese Person übernimmt alles. Ohne Auswahl bleibt die Zuständigkeit offen; übergeben können Sie dann auch später.',

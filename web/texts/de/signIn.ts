@@ -49,6 +49,12 @@ export const signIn: Texts['signIn'] = {
       'Jemand anderes hat die Richtlinie inzwischen geändert. Ihre Eingaben sind noch da; wenn Sie speichern, ersetzen sie den anderen Stand.',
     changed: (when) => `Zuletzt geändert: ${when}.`,
     title: 'Richtlinie',
+    everybody: {
+      verb: 'Alle abmelden',
+      ask: 'Alle abmelden?',
+      text: 'Alle Mitglieder, auch Sie selbst, müssen sich hier erneut anmelden. Andere Organisationen sind nicht betroffen, und API-Schlüssel funktionieren weiter.',
+      done: 'Alle sind hier abgemeldet',
+    },
     ssoIsRequired: 'Single Sign-on wird verlangt.',
     sso: 'Single Sign-on',
     requireSso: 'Single Sign-on verlangen',
@@ -280,6 +286,21 @@ export const signIn: Texts['signIn'] = {
       find: 'Gruppe suchen',
       all: (count) => `Alle ${count.toLocaleString('de')} anzeigen`,
       nothing: 'Keine Gruppe heißt so.',
+    },
+    requests: {
+      title: 'Letzte Anfragen',
+      lead: 'Die letzten 1.000 der letzten 14 Tage, die neuesten zuerst. Eine neue Anfrage erscheint nach einigen Sekunden.',
+      none: 'Noch keine Anfragen. Sie bleiben 14 Tage gespeichert.',
+      onlyFailed: 'Nur fehlgeschlagene',
+      noneFailed: (count) =>
+        count === 1
+          ? 'Die letzte Anfrage ist nicht fehlgeschlagen.'
+          : `Von den letzten ${count.toLocaleString('de')} Anfragen ist keine fehlgeschlagen.`,
+      more: 'Mehr anzeigen',
+      token: (name) => `Token: ${name}`,
+      revoked: 'Token widerrufen',
+      body: 'Inhalt',
+      noBody: 'Kein Inhalt.',
     },
     hints: {
       title: 'Bei Ihrem Identitätsanbieter',

@@ -54,6 +54,10 @@ export const people = {
     control: (count: number) => n(count, 'control', 'controls'),
     context_entry: (count: number) => n(count, 'fact', 'facts'),
   },
+  accounts: (count: number): string =>
+    count === 1
+      ? 'This service account will have no owner. It keeps working:'
+      : 'These service accounts will have no owner. They keep working:',
   handOver: 'Hand over to',
   handOverHelp: 'All of it gets this owner. Without a choice it is left without an owner, and you can hand it over later.',
   handOverVerb: 'Hand over and deactivate',

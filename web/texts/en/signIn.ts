@@ -46,6 +46,12 @@ export const signIn = {
     conflict: 'Someone else changed the policy meanwhile. What you typed is still here; saving replaces their version.',
     changed: (when: string) => `Last changed ${when}.`,
     title: 'Policy',
+    everybody: {
+      verb: 'Sign everybody out',
+      ask: 'Sign everybody out?',
+      text: 'All members must sign in again before they can go on here, yourself included. Other organizations are not affected, and API keys keep working.',
+      done: 'Everybody is signed out here',
+    },
     ssoIsRequired: 'Single sign-on is required.',
     sso: 'Single sign-on',
     requireSso: 'Require single sign-on',
@@ -272,6 +278,19 @@ export const signIn = {
       find: 'Find a group',
       all: (count: number) => `Show all ${count.toLocaleString('en')}`,
       nothing: 'No group has this name.',
+    },
+    requests: {
+      title: 'Recent requests',
+      lead: 'The last 1,000 of the last 14 days, newest first. A new request can take a few seconds to appear.',
+      none: 'No requests yet. They are kept for 14 days.',
+      onlyFailed: 'Only failures',
+      noneFailed: (count: number): string =>
+        count === 1 ? 'The latest request did not fail.' : `None of the ${count.toLocaleString('en')} latest requests failed.`,
+      more: 'Show more',
+      token: (name: string) => `Token: ${name}`,
+      revoked: 'Token revoked',
+      body: 'Body',
+      noBody: 'No body.',
     },
     hints: {
       title: 'At your identity provider',
