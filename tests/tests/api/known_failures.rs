@@ -174,6 +174,7 @@ async fn what_a_member_had_outlives_the_member(app: &TestApp) {
         .await
         .expect(200);
     assert_eq!(comments["data"][0]["author"]["deactivated"], true);
+    app.mails().await;
 }
 
 // It documents a category that it refuses.

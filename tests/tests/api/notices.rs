@@ -72,6 +72,7 @@ async fn a_digest_is_sent_in_the_morning_of_the_organization(app: &TestApp) {
     app.housekeeping().await;
     assert_eq!(app.mail.take().len(), 1);
     app.delete(&format!("/v1/people/{}", id(&eve))).send().await.expect(200);
+    assert_eq!(app.mails().await.len(), 1, "the owner hears of what eve had");
     app.clock.advance(Duration::from_hours(24));
     app.housekeeping().await;
     assert_eq!(app.mail.take().len(), 0, "nothing is assigned to anybody");

@@ -1,5 +1,7 @@
 //! Passkeys: adding them, and signing in and confirming with them. A software authenticator plays the browser.
 
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use attestry_domain::hash::sha256;
@@ -20,6 +22,7 @@ both! {
     answer_with_the_handle_of_another_account_is_refused,
     answer_of_a_foreign_frame_is_refused,
     answer_under_a_foreign_top_origin_is_refused,
+    another_library_verifies_the_same_bytes,
     each_changed_byte_is_refused,
     tickets_hold_once_and_for_their_purpose,
     confirmation_ticket_holds_for_its_session,
@@ -350,6 +353,36 @@ async fn answer_under_a_foreign_top_origin_is_refused(app: &TestApp) {
     let body = answer(app, &mut laptop).await;
     sign_in(app, &body).send().await.expect(200);
     app.work().await;
+}
+
+/// The authenticator of these tests is one that other servers accept, too.
+async fn another_library_verifies_the_same_bytes(app: &TestApp) {
+    let token = app.sign_in(&app.home.email).await;
+    let mut laptop = authenticator(1);
+    let path = "/v1/auth/passkeys/registration-options";
+    let options = session(app, &token, &app.home, path).send().await.expect(200);
+    let credential = laptop.create(&options["publicKey"]);
+    let body = json!({"ticket": options["ticket"], "credential": credential});
+    session(app, &token, &app.home, "/v1/auth/passkeys").json(&body).send().await.expect(201);
+    let registration = json!({"credential": credential, "challenge": options["publicKey"]["challenge"]});
+    let options = app.call("POST", "/v1/auth/passkeys/sign-in-options").send().await.expect(200);
+    let credential = laptop.get(&options["publicKey"]);
+    sign_in(app, &json!({"ticket": options["ticket"], "credential": credential})).send().await.expect(200);
+    let signed_in = json!({"credential": credential, "challenge": options["publicKey"]["challenge"]});
+    let input = json!({"origin": ORIGIN, "site": SITE, "registration": registration, "signIn": signed_in});
+    let mut child = Command::new("node")
+        .arg("node/webauthn.mjs")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("Node starts; `make test` sets TEST_NODE");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.to_string().as_bytes()).expect("written");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let verified: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(verified, json!({"registered": true, "authenticated": true}));
+    app.mails().await;
 }
 
 async fn each_changed_byte_is_refused(app: &TestApp) {

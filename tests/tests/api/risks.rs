@@ -136,6 +136,7 @@ async fn an_assignee_is_an_active_member_of_the_same_organization(app: &TestApp)
         ["assigneeId"],
         "not active any more"
     );
+    app.mails().await;
 }
 
 async fn patch_and_delete(app: &TestApp) {

@@ -89,6 +89,7 @@ async fn wrong_fields_and_assignees_are_refused(app: &TestApp) {
     let made = add(app, json!({"assigneeId": eve["id"]})).await;
     app.delete(&format!("/v1/people/{}", eve["id"].as_str().expect("an id"))).send().await.expect(200);
     assert_eq!(app.get(&path(&made)).send().await.expect(200)["assigneeId"], Value::Null, "the vendor stays");
+    app.mails().await;
 }
 
 async fn lists_matrix_export_import_and_history(app: &TestApp) {

@@ -117,7 +117,10 @@ impl FromQuery for StartQuery {
 impl IntoParams for StartQuery {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         vec![
-            parameter("next", "The path to go on to; anything but a path of this server is ignored."),
+            parameter(
+                "next",
+                "The path to go on to, or an address of this server; anything else is ignored.",
+            ),
             parameter("target_link_uri", "The same, from the provider's own page of applications."),
             parameter("login_hint", "The address of the person, for the provider."),
             parameter("iss", "The issuer, from the provider's own page of applications."),

@@ -109,10 +109,11 @@ impl From<Failure> for Refused {
     }
 }
 
-/// The path to go on to: a path of this server, or its root.
+/// The path to go on to: a path or an address of this server, or its root.
 fn path_of(public_url: &str, asked: Option<&str>) -> String {
     let own = || -> Option<String> {
         let asked = asked?;
+        let asked = asked.strip_prefix(public_url).unwrap_or(asked);
         let is_path = asked.starts_with('/') && !asked.starts_with("//") && !asked.contains('\\');
         if !is_path || asked.len() > MAX_NEXT || asked.chars().any(char::is_control) {
             return None;
@@ -644,12 +645,16 @@ mod tests {
         let base = "https://attestry.example";
         for own in ["/", "/policies/pol_1?x=1#y", "/a/b"] {
             assert_eq!(path_of(base, Some(own)), own);
+            assert_eq!(path_of(base, Some(&format!("{base}{own}"))), own);
         }
         for foreign in [
             "//evil.example",
             "/\\evil.example",
             "https://evil.example",
             "https:evil.example",
+            "https://attestry.example.evil.example/",
+            "https://attestry.example@evil.example/",
+            "https://attestry.example//evil.example",
             "evil",
             "/\t/evil.example",
             "\\\\evil.example",
