@@ -63,6 +63,7 @@ fn person(value: &Value) -> Result<Person> {
             is_active: true,
             device_label_id: value["deviceLabelId"].as_i64(),
             is_exempt: false,
+            is_service: false,
             created_at: parse(value, "createdAt")?,
             updated_at: parse(value, "updatedAt")?,
             version: 1,
@@ -79,6 +80,7 @@ fn person(value: &Value) -> Result<Person> {
             invited_to: None,
             account_id: None,
             second_factor_since: None,
+            own_factors_at: None,
             version: 1,
         },
     })

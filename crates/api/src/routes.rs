@@ -335,7 +335,7 @@ pub fn router(api: Api) -> Router {
     let (operations, facts) = all(Listed::served()).into_router();
     let outer = layers::Outer { api: api.clone(), facts: Arc::new(facts) };
     let guides = docs::GUIDES.iter().enumerate().fold(Router::new(), |router, (number, (_, page, ..))| {
-        router.route(&format!("/docs/{page}"), get(move || docs::guide(number)))
+        router.route(&format!("/docs/{page}"), get(async move || docs::guide(number)))
     });
     let router = operations
         .merge(guides)

@@ -1819,7 +1819,6 @@ async fn any_order_of_switches_leaves_a_way_in(app: &TestApp) {
         let policy = sign_in_policy::get(&app.ctx, &scope).await.expect("a policy").policy;
         let directory = "SELECT COUNT(*) FROM directory_tokens";
         let needs_no_provider = policy.sso == SsoDemand::Required || count(app, directory).await > 0;
-        println!("{} {number}: {}", steps.len(), reply.status);
         owner.sign_in(needs_no_provider).await;
         // Without a password, the walk would have few ways to go on.
         if !owner.has_password && state >> 60 == 0 {

@@ -28,7 +28,7 @@ type Props = {
 export function KeyTable({ keys, caption, isOfOne = false, onCreated }: Props) {
   const { columns } = t.settings.keys;
   return (
-    <table className={css.table}>
+    <table className={`${css.table} ${css.wide}`}>
       <caption className="hidden-visually">{caption}</caption>
       <Head columns={[columns.name, ...(isOfOne ? [] : [columns.member]), columns.used, columns.expires]} />
       <tbody>

@@ -42,9 +42,9 @@ export function ServiceAccounts() {
           data.length === 0 ? (
             <p className="t3">{texts.none}</p>
           ) : (
-            <table className={css.table}>
+            <table className={`${css.table} ${css.wide}`}>
               <caption className="hidden-visually">{t.settings.sections['service-accounts']}</caption>
-              <Head columns={[columns.name, columns.role, columns.owner, columns.keys, columns.expires]} />
+              <Head columns={[columns.name, columns.owner, columns.keys]} />
               <tbody>
                 {data.map((account) => (
                   <Line key={account.id} account={account} onOpen={() => void change({ open: account.id })} />
@@ -75,20 +75,26 @@ function Line({ account, onOpen }: { account: ServiceAccount; onOpen: () => void
     <tr>
       <td data-label={columns.name}>
         <b>{name}</b>
+        <span className={css.answer}>{roleWords(role)}</span>
         <span className={css.answer}>{description}</span>
       </td>
-      <td data-label={columns.role}>{roleWords(role)}</td>
       <td data-label={columns.owner}>
         {isOrphaned ? <StatusPill label={t.record.noOwner} tone="warn" shape="alert" /> : (people.name(ownerId) ?? ownerId)}
+        {isOrphaned && mayChange && (
+          <span className={css.answer}>
+            <TakeOver of={account} />
+          </span>
+        )}
       </td>
-      <td data-label={columns.keys} className="t2 num">
-        {keys.data && count.toLocaleString(language)}
-      </td>
-      <td data-label={columns.expires} className="t2">
-        {first && <Expiry of={first} />}
+      <td data-label={columns.keys} className="t2">
+        <span className="num">{keys.data && count.toLocaleString(language)}</span>
+        {first && (
+          <span className={css.answer}>
+            {columns.expires} <Expiry of={first} />
+          </span>
+        )}
       </td>
       <td data-align="right">
-        {isOrphaned && mayChange && <TakeOver of={account} />}
         <Button size="xs" variant="subtle" aria-label={mayChange ? texts.editOf(name) : texts.openOf(name)} onClick={onOpen}>
           {mayChange ? t.actions.edit : t.actions.open}
         </Button>

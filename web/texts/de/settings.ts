@@ -156,7 +156,7 @@ export const settings: Texts['settings'] = {
     lead: 'Programme, die weiterlaufen müssen, wenn Personen ausscheiden, nutzen die API mit einem Dienstkonto. Es meldet sich nie an, und jemand ist dafür zuständig.',
     none: 'Noch keine Dienstkonten.',
     create: 'Dienstkonto anlegen',
-    columns: { name: 'Name', role: 'Rolle', owner: 'Zuständig', keys: 'Schlüssel', expires: 'Nächster Ablauf' },
+    columns: { name: 'Name', owner: 'Zuständig', keys: 'Schlüssel', expires: 'Nächster Ablauf' },
     openOf: (name) => `${name} öffnen`,
     editOf: (name) => `${name} bearbeiten`,
     saved: (name) => `${name} gespeichert`,

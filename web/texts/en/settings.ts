@@ -81,7 +81,7 @@ export const settings = {
     lead: 'Programs that must keep working when people leave use the API as a service account. It never signs in, and its owner is responsible for it.',
     none: 'No service accounts yet.',
     create: 'Create service account',
-    columns: { name: 'Name', role: 'Role', owner: 'Owner', keys: 'Keys', expires: 'Next expiry' },
+    columns: { name: 'Name', owner: 'Owner', keys: 'Keys', expires: 'Next expiry' },
     openOf: (name: string) => `Open ${name}`,
     editOf: (name: string) => `Edit ${name}`,
     saved: (name: string) => `${name} saved`,

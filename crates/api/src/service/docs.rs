@@ -59,7 +59,7 @@ pub(crate) const GUIDES: [(&str, &str, &str, &str); 3] = [
 ];
 
 /// Serves the guide with this number.
-pub(crate) async fn guide(number: usize) -> Result<Response, Problem> {
+pub(crate) fn guide(number: usize) -> Result<Response, Problem> {
     static TEXTS: LazyLock<[String; 3]> = LazyLock::new(|| GUIDES.map(|(.., markdown)| html_of(markdown)));
     rendered(&Guide { title: GUIDES[number].2, text: &TEXTS[number] })
 }

@@ -145,7 +145,8 @@ pub fn loggable(body: &Resource) -> String {
                 };
                 let sets_one = fields.iter().any(names_one);
                 fields.retain(|name, _| {
-                    !is_password(name) && !(sets_one && name.eq_ignore_ascii_case("value"))
+                    let is_value = sets_one && name.eq_ignore_ascii_case("value");
+                    !is_password(name) && !is_value
                 });
                 fields.values_mut().for_each(without_passwords);
             }

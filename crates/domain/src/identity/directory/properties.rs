@@ -518,7 +518,7 @@ fn keeps(before: &Resource, after: &Resource, path: &str, value: &Value) -> Resu
                 prop_assert!(is_changed || after[&name] == known, "{name} of the name is lost");
             }
         }
-        ("emails", _) | ("title", _) if value.is_null() || *value == json!([]) => {
+        ("emails" | "title", _) if value.is_null() || *value == json!([]) => {
             prop_assert!(!after.contains_key(attribute));
         }
         ("userName" | "displayName" | "title" | "externalId" | "active" | "emails", _) => {
