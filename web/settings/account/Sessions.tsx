@@ -47,15 +47,7 @@ export function Sessions() {
         {({ data }) => (
           <table className={css.table}>
             <caption className="hidden-visually">{texts.title}</caption>
-            <Head
-              columns={[
-                texts.columns.browser,
-                texts.columns.method,
-                texts.columns.address,
-                texts.columns.started,
-                texts.columns.used,
-              ]}
-            />
+            <Head columns={[texts.columns.browser, texts.columns.address, texts.columns.started, texts.columns.used]} />
             <tbody>
               {data.map((session) => (
                 <Line key={session.id} session={session} onEnd={() => void (session.isCurrent ? signOut() : end([session]))} />
@@ -82,8 +74,8 @@ function Line({ session, onEnd }: { session: Session; onEnd: () => void }) {
     <tr>
       <td data-label={texts.columns.browser} title={session.userAgent ?? undefined}>
         <b>{name}</b> {session.isCurrent && <StatusPill label={texts.current} tone="info" shape="check" />}
+        <span className={css.answer}>{methodWords(session)}</span>
       </td>
-      <td data-label={texts.columns.method}>{methodWords(session)}</td>
       <td data-label={texts.columns.address} className="mono">
         {session.ip ?? t.edits.none}
       </td>

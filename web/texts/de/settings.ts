@@ -327,7 +327,6 @@ export const settings: Texts['settings'] = {
     lead: 'Hier sind Sie angemeldet. Beenden Sie Sitzungen, die Sie nicht kennen, und ändern Sie Ihr Passwort.',
     columns: {
       browser: 'Browser oder Programm',
-      method: 'Angemeldet mit',
       address: 'Adresse',
       started: 'Angemeldet',
       used: 'Zuletzt verwendet',

@@ -248,7 +248,6 @@ export const settings = {
     lead: 'Where you are signed in. End what you do not recognize, and change your password.',
     columns: {
       browser: 'Browser or program',
-      method: 'Signed in with',
       address: 'Address',
       started: 'Signed in',
       used: 'Last used',
