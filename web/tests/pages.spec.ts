@@ -23,6 +23,7 @@ const pages = [
   '/settings/account',
   '/settings/chat',
   '/settings/criteria',
+  '/settings/keys',
   '/settings/security',
   '/settings/service-accounts',
   '/nowhere',
@@ -64,5 +65,7 @@ for (const path of pages)
       [document.documentElement, document.getElementById('main')].some((box) => box && box.scrollWidth > box.clientWidth),
     );
     expect(sideways, 'the page does not scroll sideways').toBe(false);
+    const isTaller = await page.evaluate(() => document.documentElement.scrollHeight > innerHeight);
+    expect(isTaller, 'the content scrolls, and not the page around it').toBe(false);
     expect(errors.filter((error) => !error.includes('404'))).toEqual([]);
   });
